@@ -1,0 +1,194 @@
+"""`Memories`: the calls of the program as methods."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from memories import _process
+from memories._types import (
+    Corrected,
+    Found,
+    Frontier,
+    Memory,
+    Path,
+    Place,
+    Recalled,
+    Recorded,
+    RecordedAll,
+    Tried,
+    Turn,
+    Written,
+)
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class Memories:
+    """A memory file, read and written by the program `memories`.
+
+    `path` is the file; one that does not exist is an empty memory, and is written with the first turn. `program` is the
+    program, by default the one that was installed with this module, else `memories` on the path. `config` is a settings
+    file, by default `memories.toml` beside the memory file or above. `timeout` is the number of seconds after which a
+    call is ended; `None` waits for ever.
+
+    Places are ids, `Place`s, or texts: an id, an id of your own such as `"location:town-square"`, or a name that only
+    one place has. A scope is a place, or a text such as `"npc:troll"` or `"world"`.
+
+    Each method raises `MemoriesError`. Warnings of the program go to the logger `memories`, but for those that are in
+    an answer. An object may be used by several threads.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] = "Memories.md",
+        *,
+        program: str | os.PathLike[str] | None = None,
+        config: str | os.PathLike[str] | None = None,
+        timeout: float | None = 60,
+    ) -> None:
+        # A later change of the working folder shall not lead to another file.
+        self._command = [
+            _process.find_program() if program is None else os.fspath(program),
+            *("--json", "--quiet", "--file", _process.check(os.path.abspath(path))),
+            *(() if config is None else ("--config", _process.check(os.path.abspath(config)))),
+        ]
+        self._timeout = timeout
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def record(self, turn: Turn | Mapping[str, Any], *, new_place: bool = False) -> Recorded:
+        """Records a turn: a `Turn`, or a dictionary with the fields of `docs/schema/turn.json`.
+
+        With `new_place` a place that has only a name gets the next free id.
+        """
+        return Recorded.from_json(self._run("record", *_flag("--new-place", new_place), input=_json(turn)))
+
+    def record_all(self, turns: Iterable[Turn | Mapping[str, Any]], *, new_place: bool = False) -> RecordedAll:
+        """Records many turns at once, which is much faster than one after the other.
+
+        A turn that is refused is in `failed` of the answer and leaves the others alone. A turn with an `id` or a number
+        that was recorded before is not recorded again. `timeout` holds for each turn.
+        """
+        lines = [_json(turn) for turn in turns]
+        timeout = None if self._timeout is None else self._timeout * max(1, len(lines))
+        arguments = ("record", "--turns", "-", *_flag("--new-place", new_place))
+        return RecordedAll.from_json(self._run(*arguments, input="\n".join(lines), timeout=timeout))
+
+    def recall(self, *scopes: int | str | Place, max_tokens: int | None = None) -> Recalled:
+        """What matters at one or more scopes, in at most `max_tokens` (by default 300) for all of them together."""
+        return Recalled.from_json(self._run("recall", *_option("--max-tokens", max_tokens), "--", *map(_text, scopes)))
+
+    def tried(self, place: int | str | Place, action: str, *, inventory: Iterable[str] | None = None) -> Tried:
+        """Whether an action was tried at a place in vain, and why.
+
+        `inventory` is what is carried now, by default what the last recorded turn left. An item has no comma.
+        """
+        carried = None if inventory is None else ",".join(inventory)
+        return Tried.from_json(self._run("tried", *_option("--inventory", carried), "--", _text(place), action))
+
+    def query(
+        self,
+        question: str,
+        *,
+        number: int | None = None,
+        scopes: Iterable[int | str | Place] = (),
+        categories: Iterable[str] = (),
+    ) -> list[Found]:
+        """The memories that answer a question, the most relevant first: at most `number`, by default those of the
+        settings; with `scopes` or `categories` only from these.
+        """
+        flags = (
+            *_option("--number", number),
+            *(flag for scope in scopes for flag in _option("--scope", _text(scope))),
+            *(flag for category in categories for flag in _option("--category", category)),
+        )
+        return [Found.from_json(found) for found in self._run("query", *flags, "--", question).get("memories", ())]
+
+    def top(self, number: int = 10) -> list[Memory]:
+        """The most important memories of all places, 1 to 20."""
+        return [Memory.from_json(memory) for memory in self._run("top", f"--number={number}").get("memories", ())]
+
+    def path(self, to: int | str | Place, start: int | str | Place | None = None) -> Path:
+        """The shortest known way from `start`, by default the place where the last recorded turn ended."""
+        # `--` may not stand before two places, so a space keeps a name with `-` from being a flag.
+        begin = () if start is None else (re.sub("^-", " -", _text(start)),)
+        return Path.from_json(self._run("path", *begin, "--", _text(to)))
+
+    def frontier(self, start: int | str | Place | None = None, *, number: int = 10) -> Frontier:
+        """Directions that were never tried, nearest place first; `start` is by default where the last turn ended."""
+        begin = () if start is None else (_text(start),)
+        return Frontier.from_json(self._run("frontier", f"--number={number}", "--", *begin))
+
+    def add(self, scope: int | str | Place, text: str, *, new_place: bool = False, **fields: Any) -> Written:
+        """Stores a memory in the caller's words. A text that is there already is not stored twice.
+
+        `fields` are those of `memories add`: `title`, `category`, `importance` (1 to 1000), `persistence`, `status`,
+        `name` (of the section), `episode`, `turn`, `tags`, `source`, `date`, `goal`, `context`, `speaker` and others.
+        """
+        memory = json.dumps({"text": text, **fields}, ensure_ascii=False)
+        return Written.from_json(self._run("add", *_flag("--new-place", new_place), "--", _text(scope), input=memory))
+
+    def supersede(self, scope: int | str | Place, titles: str | Sequence[str], text: str, **fields: Any) -> Corrected:
+        """Puts a better memory in the place of those with these exact titles. `fields` are those of `add`."""
+        return self._correct("supersede", scope, titles, text=text, **fields)
+
+    def invalidate(
+        self, scope: int | str | Place, titles: str | Sequence[str], reason: str, **fields: Any
+    ) -> Corrected:
+        """Strikes memories that are proven wrong. `fields` are `episode` and `turn` of the proof."""
+        return self._correct("invalidate", scope, titles, reason=reason, **fields)
+
+    def start_episode(self, episode: int | str | None = None) -> int:
+        """Starts the next episode, or that one, and gives its number. Ephemeral memories end."""
+        answer = self._run("episode", "start", *(() if episode is None else ("--", str(episode))))
+        return int(answer.get("episode", 0))
+
+    def run(self, *arguments: object, input: str | None = None) -> dict[str, Any]:
+        """Runs any other command, such as `run("list")`, and gives its JSON (`docs/schema`).
+
+        Commands that print a line for each entry (`log`, `retry --follow`) give them as `{"lines": [...]}`. An answer
+        that is a no (exit code 1) is an answer, too.
+        """
+        return self._run(*map(str, arguments), input=input)
+
+    def close(self) -> None:
+        """Ends what runs. The object may still be used."""
+
+    def _run(self, *arguments: str, input: str | None = None, timeout: float | None = None) -> dict[str, Any]:
+        command = [*self._command, *map(_process.check, arguments)]
+        lines = arguments[:1] == ("log",) or "--follow" in arguments
+        return _process.run(command, input, self._timeout if timeout is None else timeout, lines=lines)
+
+    def _correct(self, command: str, scope: int | str | Place, titles: str | Sequence[str], **fields: Any) -> Corrected:
+        named = [titles] if isinstance(titles, str) else list(titles)
+        correction = {"command": command, "scope": _text(scope), "titles": named, **fields}
+        return Corrected.from_json(self._run(command, input=json.dumps(correction, ensure_ascii=False)))
+
+
+def _text(scope: int | str | Place) -> str:
+    """A scope on the command line."""
+    return str(scope.id if isinstance(scope, Place) else scope)
+
+
+def _json(turn: Turn | Mapping[str, Any]) -> str:
+    return json.dumps(turn.to_json() if isinstance(turn, Turn) else dict(turn), ensure_ascii=False)
+
+
+def _flag(name: str, is_set: bool) -> tuple[str, ...]:
+    return (name,) if is_set else ()
+
+
+def _option(name: str, value: int | str | None) -> tuple[str, ...]:
+    return () if value is None else (f"{name}={value}",)

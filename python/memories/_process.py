@@ -1,0 +1,165 @@
+"""The program: where it is, and one process for a call."""
+
+from __future__ import annotations
+
+import json
+import logging
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+from typing import Any, cast
+
+from memories._errors import MemoriesError
+
+#: Warnings of the program, such as lines of the file that cannot be read as they were meant.
+logger = logging.getLogger("memories")
+
+#: On Windows a program without a window opens none for its children.
+FLAGS: int = getattr(subprocess, "CREATE_NO_WINDOW", 0)
+
+
+def find_program() -> str:
+    """The program that was installed with this module, else `memories` on the path.
+
+    Raises `MemoriesError` if there is none.
+    """
+    name = "memories.exe" if sys.platform == "win32" else "memories"
+    beside = (folder / name for folder in folders())
+    found = next((str(path) for path in beside if path.is_file()), None) or shutil.which(name)
+    if found is None:
+        hint = "install it with `pip install memories-md`, or name it: `Memories(program=…)`"
+        raise MemoriesError("the program `memories` is not installed", hint)
+    return found
+
+
+def folders() -> list[Path]:
+    """The folders into which installers put the programs of a package."""
+    modules = Path(__file__).resolve().parents[1]
+    found = [
+        Path(sysconfig.get_path("scripts")),
+        Path(sysconfig.get_path("scripts", sysconfig.get_preferred_scheme("user"))),
+        # `pip install --target FOLDER`: beside the modules.
+        modules / "bin",
+    ]
+    if modules.name == "site-packages":
+        # `pip install --prefix FOLDER`, which has the modules in Lib/site-packages or lib/python3.X/site-packages.
+        is_windows = sys.platform == "win32"
+        found.append(modules.parents[1] / "Scripts" if is_windows else modules.parents[2] / "bin")
+    return found
+
+
+def check(text: str) -> str:
+    """A text for the command line. Raises `MemoriesError` for what no program can be given there."""
+    if "\0" in text:
+        raise MemoriesError(f"{text!r} has a NUL character", "leave it out", 2)
+    encode(text)
+    return text
+
+
+def encode(text: str) -> bytes:
+    """A text in UTF-8. Raises `MemoriesError` for half a surrogate pair."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise MemoriesError(f"a text is not Unicode: {error}", 'decode it with `errors="replace"`', 2) from None
+
+
+def run(
+    command: list[str], text: str | None = None, timeout: float | None = None, *, lines: bool = False
+) -> dict[str, Any]:
+    """Runs a command with `--json`, `text` on its stdin, and gives its answer; an empty one where memory is off.
+
+    With `lines` the answer has several lines, and they are given as `{"lines": [...]}`. Warnings of the program go to
+    the logger `memories`. Raises `MemoriesError`.
+    """
+    code, out, err = _finish(command, None if text is None else encode(text), timeout)
+    if code not in range(5):
+        last = err.strip().rpartition("\n")[2] or "it said nothing"
+        raise MemoriesError(f"`{command[0]}` broke off ({_ending(code)}): {last}", code=code if code == 70 else None)
+    if code > 1 and (error := failure(err)) is not None:
+        raise error
+    if code > 1 and not out.strip():
+        raise MemoriesError(f"`{command[0]}` did not say why it failed: {err.strip()!r}", code=code)
+    answer = {"lines": [_parse(command[0], line) for line in out.splitlines()]} if lines else _parse(command[0], out)
+    warn(err, answer)
+    return answer
+
+
+def failure(err: str) -> MemoriesError | None:
+    """The error on the last line of stderr, as the program writes it with `--json`."""
+    try:
+        error = json.loads(err.strip().rpartition("\n")[2])
+        return MemoriesError(error["error"], error["hint"], error["code"])
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def warn(err: str, answer: dict[str, Any]) -> None:
+    """Passes on the warnings on stderr, but for those that the answer has."""
+    for line in err.splitlines():
+        kind, _, text = line.partition(": ")
+        if kind == "warning" and text not in answer.get("warnings", ()):
+            logger.warning("%s", text)
+
+
+def _finish(command: list[str], data: bytes | None, timeout: float | None) -> tuple[int, str, str]:
+    """Exit code, stdout and stderr of a process that has ended."""
+    try:
+        # Python's own descriptors are not inherited, so nothing needs to be closed, and the start is faster.
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL if data is None else subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            close_fds=False,
+            creationflags=FLAGS,
+        )
+    except OSError as error:
+        raise cannot_start(command[0], error) from error
+    with process:
+        try:
+            out, err = process.communicate(data, timeout)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise too_long(command[0], timeout) from None
+        except BaseException:
+            process.kill()
+            process.wait()
+            raise
+    return process.returncode, out.decode(errors="replace"), err.decode(errors="replace")
+
+
+def cannot_start(program: str, error: OSError) -> MemoriesError:
+    """The error of a program that is missing, or that the system does not start."""
+    return MemoriesError(
+        f"`{program}` cannot be started: {error.strerror or error}",
+        "name a program that is there: `Memories(program=…)`" if isinstance(error, FileNotFoundError) else None,
+    )
+
+
+def too_long(program: str, timeout: float | None) -> MemoriesError:
+    """The error of a call that was ended."""
+    return MemoriesError(
+        f"`{program}` did not answer within {timeout:g} seconds and was ended",
+        "allow more time: `Memories(timeout=…)`",
+    )
+
+
+def _parse(program: str, out: str) -> dict[str, Any]:
+    if not out.strip():
+        return {}
+    try:
+        answer = json.loads(out)
+    except ValueError:
+        answer = None
+    if isinstance(answer, dict):
+        return cast("dict[str, Any]", answer)
+    raise MemoriesError(
+        f"`{program}` did not answer with a JSON object: {out[:100]!r}", "is it the program `memories`?"
+    )
+
+
+def _ending(code: int) -> str:
+    return f"signal {-code}" if code < 0 else f"exit code {code}"

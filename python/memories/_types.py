@@ -1,0 +1,473 @@
+"""Turns and answers, as frozen dataclasses with the names that the program's JSON has.
+
+An answer may have fields that this version does not know; they are left out. Each field of an answer has a default, for
+what the program does not state. Where memory is switched off (`enabled = false`) that is everything.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from functools import cache
+from types import UnionType
+from typing import TYPE_CHECKING, Any, Union, cast, get_args, get_origin, get_type_hints
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class Record:
+    """A value that is read from JSON."""
+
+    __slots__ = ()
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """Reads an object of the program's JSON. Fields that are not known are left out."""
+        this: Any = cls
+        known = ((name, kind, next((key for key in keys if key in data), None)) for name, kind, keys in _shape(this))
+        return cls(**{name: _read(data[key], kind) for name, kind, key in known if key is not None})
+
+
+@cache
+def _shape(cls: type[Any]) -> list[tuple[str, Any, tuple[str, ...]]]:
+    """The fields of a dataclass: name, type, and the keys that they have in JSON."""
+    hints = get_type_hints(cls)
+    return [(one.name, hints[one.name], one.metadata.get("keys", (one.name,))) for one in fields(cls)]
+
+
+def _read(value: Any, kind: Any) -> Any:
+    """The value of a field: objects become records, and lists tuples."""
+    json_type = cast(Any, type(value))
+    for one in get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,):
+        if json_type is dict and isinstance(one, type) and issubclass(one, Record):
+            return one.from_json(value)
+        if json_type is list and get_origin(one) is tuple:
+            return tuple(_read(item, get_args(one)[0]) for item in value)
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class Place(Record):
+    """A place: the id that the game's engine gives it, and its name, which may be empty."""
+
+    id: int
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn(Record):
+    """A turn to be recorded: what was done, what the game replied, and what is known of the circumstances.
+
+    A place is an id, a `Place`, or a text: `"23"`, `"23:Living Room"`, an id of your own such as
+    `"location:town-square"`, or a name that only one place has. `location` is where the action was taken, and
+    `location_after` where it led, if elsewhere. Whether the action changed something is told by `world_changed` or by a
+    pair of scores or inventories; without these its effect is unknown.
+
+    `id` is an id of your own, by which the turn is recorded once. `episode` and `turn` are numbers, by default the
+    running episode and the next turn. `remember` is stored as it stands; `remember_importance` is from 1 to 1000.
+    `timestamp` is a date or a time of RFC 3339, by default the time of recording.
+    """
+
+    action: str
+    response: str
+    location: int | str | Place | None = field(default=None, metadata={"keys": ("location", "location_before")})
+    location_after: int | str | Place | None = None
+    score_before: int | None = None
+    score_after: int | None = None
+    inventory_before: tuple[str, ...] | list[str] | None = None
+    inventory_after: tuple[str, ...] | list[str] | None = None
+    died: bool | None = None
+    world_changed: bool | None = field(default=None, metadata={"keys": ("world_changed", "valid")})
+    reasoning: str | None = None
+    remember: str | None = None
+    remember_importance: int | None = None
+    remember_category: str | None = None
+    episode: int | str | None = None
+    turn: int | None = None
+    id: str | int | None = None
+    moves_before: int | None = None
+    moves_after: int | None = None
+    timestamp: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `memories record` reads."""
+        given = {one.name: getattr(self, one.name) for one in fields(self)}
+        for name in ("location", "location_after"):
+            given[name] = _place_to_json(given[name])
+        return {name: value for name, value in given.items() if value is not None}
+
+
+def _place_to_json(place: int | str | Place | None) -> int | str | dict[str, Any] | None:
+    """A place in the JSON of a turn, where a text with a number would be refused."""
+    if isinstance(place, Place):
+        return {"id": place.id, "name": place.name} if place.name else place.id
+    numbered = re.fullmatch(r"\s*([0-9]+)\s*(?::(.*))?", place, re.DOTALL) if isinstance(place, str) else None
+    return place if numbered is None else _place_to_json(Place(int(numbered[1]), (numbered[2] or "").strip()))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span(Record):
+    """The first and the last turn or message of a memory."""
+
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment(Record):
+    """When something happened, as far as it is known."""
+
+    episode: int | None = None
+    turn: int | None = None
+    message: int | None = None
+    date: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cause(Record):
+    """Why a memory is superseded: the title of its successor, or the reason why it is wrong."""
+
+    superseded_by: str | None = None
+    invalidated: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference(Record):
+    """When and why a memory was superseded."""
+
+    at: Moment = Moment()
+    cause: Cause = Cause()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory(Record):
+    """A memory. `scope` is where it belongs (`location:23`, `npc:troll`, `world` …) and `name` that of its section.
+
+    `importance` is from 1 to 1000. `persistence` is `core`, `permanent` or `ephemeral`; `status` is `active`,
+    `tentative` or `superseded`; `author` is `person`, `model`, `rules`, `agent`, `seed` or `program`.
+    """
+
+    scope: str = ""
+    name: str = ""
+    category: str = ""
+    persistence: str = ""
+    status: str = ""
+    title: str = ""
+    text: str = ""
+    importance: int = 0
+    author: str = ""
+    writers: tuple[str, ...] = ()
+    context: str | None = None
+    see_also: str | None = None
+    episode: int | None = None
+    turns: Span | None = None
+    messages: Span | None = None
+    score_change: int | None = None
+    date: str | None = None
+    score: int | None = None
+    moves: int | None = None
+    sources: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    other: tuple[str, ...] = ()
+    goal: str | None = None
+    reference: Reference | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found(Memory):
+    """A memory that a question found, with its relevance from 0 to 1.
+
+    `type` is `place`, `character`, `character_knowledge`, `scene` or `episodic`. `matched` are words of the question
+    that it has. `passage` is the most similar part of a long text; where `cut` is set, `text` is only that part.
+    """
+
+    relevance: float = 0.0
+    type: str = ""
+    matched: tuple[str, ...] = ()
+    passage: str | None = None
+    cut: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contested(Record):
+    """A protected memory that was to be replaced, and why it stays."""
+
+    title: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written(Memory):
+    """A memory that was to be written: the entry that is there now, and what came of it.
+
+    `outcome` is `stored`, `revised`, `contested`, `confirmed` or `duplicate`. For a duplicate `not_stored` is the text
+    that was not stored. `superseded` are titles of what it replaced; `beside` and `contested` name what it could not
+    replace.
+    """
+
+    outcome: str = ""
+    not_stored: str | None = None
+    superseded: tuple[str, ...] = ()
+    raised_to: int | None = None
+    stays: str | None = None
+    not_taken: tuple[str, ...] = ()
+    beside: Contested | None = None
+    contested: tuple[Contested, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt(Record):
+    """An action that was tried or that worked, how often, and its last reply.
+
+    In what is recalled, `verdict` is that of `Tried`, and `lacking` what was not carried then and is now.
+    """
+
+    action: str = ""
+    count: int = 0
+    reply: str = ""
+    verdict: str | None = None
+    episode: int | None = None
+    turn: int | None = None
+    effect_unknown: bool = False
+    deadly: bool = False
+    lacking: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Model(Record):
+    """The model that was asked, the number of calls, and what they took."""
+
+    name: str = ""
+    calls: int = 0
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost: float | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded(Record):
+    """What came of a turn.
+
+    `outcome` is `stored`, `revised`, `contested`, `confirmed`, `queued`, `duplicate`, `declined`, `tried`,
+    `not_significant` or `recorded_before`. `attempt` is the line about the action, where it failed or its effect is not
+    known. `queued` says that the turn waits for a model.
+    """
+
+    outcome: str = ""
+    episode: int | None = None
+    turn: int | None = None
+    place: Place | None = None
+    visits: int = 0
+    triggers: tuple[str, ...] = ()
+    memories: tuple[Written, ...] = ()
+    invalidated: tuple[str, ...] = ()
+    attempt: Attempt | None = None
+    queued: bool = False
+    reasoning: str | None = None
+    model: Model | None = None
+    ephemeral_ended: int | None = None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused(Record):
+    """A line of `record_all` that was refused, counted from 1."""
+
+    line: int = 0
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedAll(Record):
+    """What came of many turns: their number by outcome, those that were refused, and what the file holds now."""
+
+    file: str = ""
+    turn_count: int = 0
+    outcomes: Mapping[str, int] = field(default_factory=dict[str, int])
+    failed: tuple[Refused, ...] = ()
+    place_count: int = 0
+    memory_count: int = 0
+    tried_count: int = 0
+    stopped_after: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Way(Record):
+    """A way that was walked from the place: the action, and the place `to` which it led."""
+
+    action: str = ""
+    to: int = 0
+    name: str = ""
+    count: int = 0
+    episode: int | None = None
+    turn: int | None = None
+    refused_without: tuple[str, ...] = ()
+    sometimes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note(Record):
+    """What a person wrote at a place outside of entries."""
+
+    heading: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section(Record):
+    """What is shown of one scope: its memories, those that they link to, and the evidence of actions there.
+
+    `…_left_out` counts what the budget had no room for.
+    """
+
+    scope: str = ""
+    name: str = ""
+    visits: int = 0
+    episodes: tuple[int, ...] = ()
+    memories: tuple[Memory, ...] = ()
+    linked: tuple[Memory, ...] = ()
+    ways: tuple[Way, ...] = ()
+    worked: tuple[Attempt, ...] = ()
+    tried: tuple[Attempt, ...] = ()
+    not_understood: tuple[Attempt, ...] = ()
+    notes: tuple[Note, ...] = ()
+    memories_left_out: int = 0
+    ways_left_out: int = 0
+    worked_left_out: int = 0
+    tried_left_out: int = 0
+    notes_left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recalled(Record):
+    """What is known of the scopes that were asked for. `str()` gives the text for a prompt.
+
+    `tokens` is an estimate of the size of the text that is rounded up.
+    """
+
+    text: str = ""
+    tokens: int = 0
+    scopes: tuple[Section, ...] = ()
+
+    @property
+    def memories(self) -> tuple[Memory, ...]:
+        """The memories of all scopes, in the order of the text."""
+        return tuple(memory for section in self.scopes for memory in section.memories)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tried(Record):
+    """Whether an action is in vain at a place. `bool()` says so.
+
+    `verdict` is `in_vain`, `other_circumstances` (then `lacking` names what was not carried when it failed), `worked`,
+    `unknown_effect` or `no`. `count`, `episode`, `turn` and `reply` are those of the last try; `worked_at` and
+    `leads_to` tell when it worked last, and where it led. `memories` are those that name the action.
+    """
+
+    verdict: str = "no"
+    scope: str = ""
+    action: str = ""
+    memories: tuple[Memory, ...] = ()
+    count: int = 0
+    episode: int | None = None
+    turn: int | None = None
+    reply: str = ""
+    deadly: bool = False
+    lacking: tuple[str, ...] = ()
+    worked_at: Moment | None = None
+    leads_to: Place | None = None
+
+    def __bool__(self) -> bool:
+        return self.verdict == "in_vain"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal(Record):
+    """When a way was refused after it was last walked, and the reply."""
+
+    episode: int | None = None
+    turn: int | None = None
+    reply: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step(Record):
+    """A step of a path: an action that leads from one place to the next.
+
+    What makes it doubtful is told: what it was `refused_without`, that it was `refused_since`, and where else it led.
+    """
+
+    action: str = ""
+    start: Place | None = field(default=None, metadata={"keys": ("from",)})
+    to: Place | None = None
+    count: int = 0
+    episode: int | None = None
+    turn: int | None = None
+    refused_without: tuple[str, ...] = ()
+    refused_since: Refusal | None = None
+    sometimes_to: tuple[Place, ...] = ()
+    led_elsewhere_since: bool = False
+    deadly: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Path(Record):
+    """The shortest known way between two places, as `actions`. `bool()` says whether one is known."""
+
+    known: bool = False
+    start: Place | None = field(default=None, metadata={"keys": ("from",)})
+    to: Place | None = None
+    actions: tuple[str, ...] = ()
+    steps: tuple[Step, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self.known
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unexplored(Record):
+    """A place with directions that were never tried there, and the actions that lead to it.
+
+    `steps` and `actions` are `None` where no way to it is known.
+    """
+
+    id: int = 0
+    name: str = ""
+    steps: int | None = None
+    actions: tuple[str, ...] | None = None
+    directions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frontier(Record):
+    """Places with directions that were never tried, the nearest first. `left_out` is the number of further ones."""
+
+    start: Place | None = field(default=None, metadata={"keys": ("from",)})
+    places: tuple[Unexplored, ...] = ()
+    left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Correction(Record):
+    """What came of one title that was to be corrected; `why` explains it where it stays."""
+
+    outcome: str = ""
+    scope: str = ""
+    title: str = ""
+    persistence: str | None = None
+    contested: tuple[Contested, ...] = ()
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Corrected(Record):
+    """What came of a correction: whether the file changed, and a result for each title."""
+
+    changed: bool = False
+    results: tuple[Correction, ...] = ()
