@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -66,18 +67,25 @@ def encode(text: str) -> bytes:
         raise MemoriesError(f"a text is not Unicode: {error}", 'decode it with `errors="replace"`', 2) from None
 
 
+def to_json(value: Mapping[str, Any]) -> bytes:
+    """An object in JSON. Raises `MemoriesError` for numbers and texts that JSON does not have."""
+    try:
+        return encode(json.dumps(value, ensure_ascii=False, allow_nan=False))
+    except ValueError as error:
+        raise MemoriesError(f"a number is not one of JSON: {error}", "leave it out", 2) from None
+
+
 def run(
-    command: list[str], text: str | None = None, timeout: float | None = None, *, lines: bool = False
+    command: list[str], data: bytes | None = None, timeout: float | None = None, *, lines: bool = False
 ) -> dict[str, Any]:
-    """Runs a command with `--json`, `text` on its stdin, and gives its answer; an empty one where memory is off.
+    """Runs a command with `--json`, `data` on its stdin, and gives its answer; an empty one where memory is off.
 
     With `lines` the answer has several lines, and they are given as `{"lines": [...]}`. Warnings of the program go to
     the logger `memories`. Raises `MemoriesError`.
     """
-    code, out, err = _finish(command, None if text is None else encode(text), timeout)
+    code, out, err = _finish(command, data, timeout)
     if code not in range(5):
-        last = err.strip().rpartition("\n")[2] or "it said nothing"
-        raise MemoriesError(f"`{command[0]}` broke off ({_ending(code)}): {last}", code=code if code == 70 else None)
+        raise broke_off(command[0], code, err)
     if code > 1 and (error := failure(err)) is not None:
         raise error
     if code > 1 and not out.strip():
@@ -131,6 +139,13 @@ def _finish(command: list[str], data: bytes | None, timeout: float | None) -> tu
     return process.returncode, out.decode(errors="replace"), err.decode(errors="replace")
 
 
+def broke_off(program: str, code: int, err: str) -> MemoriesError:
+    """The error of a program that ended without an answer."""
+    ending = f"signal {-code}" if code < 0 else f"exit code {code}"
+    last = err.strip().rpartition("\n")[2] or "it said nothing"
+    return MemoriesError(f"`{program}` broke off ({ending}): {last}", code=code if code == 70 else None)
+
+
 def cannot_start(program: str, error: OSError) -> MemoriesError:
     """The error of a program that is missing, or that the system does not start."""
     return MemoriesError(
@@ -159,7 +174,3 @@ def _parse(program: str, out: str) -> dict[str, Any]:
     raise MemoriesError(
         f"`{program}` did not answer with a JSON object: {out[:100]!r}", "is it the program `memories`?"
     )
-
-
-def _ending(code: int) -> str:
-    return f"signal {-code}" if code < 0 else f"exit code {code}"

@@ -1,0 +1,85 @@
+"""Arguments for the tools of a session, where a tool understands them as the command line does.
+
+Each function gives `None` where it may not: then the call is one of the command line. A tool reads what a model wrote
+and is more liberal than a command, it knows fewer fields of a turn, and it refuses what it does not know.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from memories._types import Place
+
+#: Fields of a turn that `record_turn` has.
+TURN = {
+    *("action", "response", "location", "location_after", "died", "world_changed", "reasoning", "episode", "turn"),
+    *("score_before", "score_after", "inventory_before", "inventory_after", "remember", "remember_importance"),
+}
+
+Arguments = dict[str, Any]
+
+
+def of_recall(scopes: Sequence[int | str | Place], max_tokens: int | None) -> Arguments | None:
+    """Arguments of `get_location_memories`: one scope, in the usual budget."""
+    scope = _text(scopes[0]) if len(scopes) == 1 and max_tokens is None else ""
+    is_known = re.fullmatch(r"(npc|agent):[a-z0-9_-]+|world|scene|dialogue", scope) or _is_id(scope)
+    return {"location": scope} if is_known else None
+
+
+def of_ways(**places: int | str | Place | None) -> Arguments | None:
+    """Arguments of `find_path` and `unexplored`."""
+    arguments: Arguments = {name: _text(place) for name, place in places.items() if place is not None}
+    return arguments if all(map(_is_id, arguments.values())) else None
+
+
+def of_action(place: int | str | Place, action: str, inventory: Sequence[str] | None) -> Arguments | None:
+    """Arguments of `check_action`."""
+    items = list(inventory or ())
+    if not _is_id(_text(place)) or not all(map(_is_plain, (action, *items))) or "," in "".join(items):
+        return None
+    return {"location": _text(place), "action": action} | ({} if inventory is None else {"inventory": items})
+
+
+def of_turn(turn: Mapping[str, Any], new_place: bool) -> Arguments | None:
+    """Arguments of `record_turn`."""
+    arguments = {name: value for name, value in turn.items() if value is not None}
+    if "location" not in arguments and "location_before" in arguments:
+        arguments["location"] = arguments.pop("location_before")
+    for name in {"location", "location_after"} & arguments.keys():
+        arguments[name] = _of_place(arguments[name])
+    is_said = all(isinstance(arguments.get(name), str) and arguments[name].strip() for name in ("action", "location"))
+    if not is_said or not arguments.keys() <= TURN or None in arguments.values():
+        return None
+    return arguments | ({"new_place": True} if new_place else {})
+
+
+def _of_place(place: Any) -> str | None:
+    """A place of a turn as a text: an id, `id:name`, or a text that is neither."""
+    match place:
+        case bool():
+            return None
+        case int():
+            return str(place) if place >= 0 else None
+        case str():
+            return None if re.match(r"\s*[0-9]+\s*(:|$)", place) else place
+        case {"id": int() as number, **others} if others.keys() <= {"name"}:
+            name: object = others.get("name", "")
+            return f"{number}:{name}" if isinstance(name, str) and name == name.strip() and number >= 0 else None
+        case _:
+            return None
+
+
+def _text(scope: int | str | Place) -> str:
+    return str(scope.id if isinstance(scope, Place) else scope)
+
+
+def _is_id(text: str) -> bool:
+    """A place by its id. Names are not told to tools, which also know those of characters."""
+    return re.fullmatch(r"[0-9]{1,15}|location:[a-z0-9_-]+", text) is not None
+
+
+def _is_plain(text: str) -> bool:
+    """Nothing in it that one of the two ways to ask may trim or replace."""
+    return text.isprintable() and text == " ".join(text.split()) != ""
