@@ -48,7 +48,8 @@ class Memories:
 
     Each method raises `MemoriesError`. Where a session broke off or took too long, its call is not repeated, and the
     next one starts another session. Warnings of the program go to the logger `memories`, but for those that are in an
-    answer. An object may be used by several threads.
+    answer; a session gives those of its start once, and does not look for lines of the file that cannot be read as they
+    were meant, as `run("check")` does. An object may be used by several threads.
     """
 
     def __init__(

@@ -146,6 +146,13 @@ def broke_off(program: str, code: int, err: str) -> MemoriesError:
     return MemoriesError(f"`{program}` broke off ({ending}): {last}", code=code if code == 70 else None)
 
 
+def no_answer(program: str, out: str) -> MemoriesError:
+    """The error of a program that says what is no answer."""
+    return MemoriesError(
+        f"`{program}` did not answer with a JSON object: {out[:100]!r}", "is it the program `memories`?"
+    )
+
+
 def cannot_start(program: str, error: OSError) -> MemoriesError:
     """The error of a program that is missing, or that the system does not start."""
     return MemoriesError(
@@ -171,6 +178,4 @@ def _parse(program: str, out: str) -> dict[str, Any]:
         answer = None
     if isinstance(answer, dict):
         return cast("dict[str, Any]", answer)
-    raise MemoriesError(
-        f"`{program}` did not answer with a JSON object: {out[:100]!r}", "is it the program `memories`?"
-    )
+    raise no_answer(program, out)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -29,6 +30,9 @@ PATIENCE = 5.0
 #: Tools whose structured answer is that of the command line.
 SAME_ANSWER = frozenset({"record_turn", "find_path", "unexplored"})
 
+#: A notice that `--quiet` leaves out where there is no session.
+NOTICE = re.compile("^warning: no model configured: .*$", re.MULTILINE)
+
 Message = dict[str, Any]
 Waiting = SimpleQueue["Message | None"]
 
@@ -40,15 +44,20 @@ class _Answers:
         self.lock = threading.Lock()
         self.waiting: dict[int, Waiting] = {}
         self.is_over = False
+        self.rubbish = ""
 
     def read(self, stdout: IO[bytes]) -> None:
         """Hands out answers until the program ends or says what is no message."""
-        with stdout, contextlib.suppress(ValueError, AttributeError, TypeError):
-            for line in stdout:
-                message: Message = json.loads(line)
-                waiting = self.waiting.pop(message.get("id", 0), None)
-                if waiting is not None:
-                    waiting.put(message)
+        line = b""
+        try:
+            with stdout:
+                for line in stdout:
+                    message: Message = json.loads(line)
+                    waiting = self.waiting.pop(message.get("id", 0), None)
+                    if waiting is not None:
+                        waiting.put(message)
+        except (ValueError, AttributeError, TypeError):
+            self.rubbish = line.decode(errors="replace")
         self.end()
 
     def end(self) -> None:
@@ -81,6 +90,7 @@ class Session:
             tools: list[Message] = self._ask("tools/list", {})["tools"]
             # There are none where memory is switched off.
             self._tools = frozenset(tool["name"] for tool in tools)
+            _process.warn(_text_of(stderr), {})
         except BaseException:
             self.close()
             raise
@@ -104,10 +114,11 @@ class Session:
             error = meta["memories/error"]
             raise MemoriesError(error["error"], error["hint"], error["code"])
         answer: Message | None = meta.get("memories/answer")
-        if answer is None and tool in SAME_ANSWER:
-            answer = result["structuredContent"]
+        data: Message = result["structuredContent"]
+        if answer is None and (tool in SAME_ANSWER or (tool == "check_action" and not data["memories"])):
+            answer = data
         if answer is not None:
-            _process.warn(result["content"][0]["text"], answer)
+            _process.warn(NOTICE.sub("", result["content"][0]["text"]), answer)
         return answer
 
     def close(self) -> None:
@@ -154,11 +165,14 @@ class Session:
             raise self._broken()
 
     def _broken(self) -> MemoriesError:
-        """The error that the program wrote when it ended; else that it broke off."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(1)
+        """The error that the program wrote when it ended; else that it broke off, or said what is no message."""
+        if not self._answers.rubbish:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(1)
         self._process.kill()
         self.close()
+        if self._answers.rubbish:
+            return _process.no_answer(self._program, self._answers.rubbish)
         return _process.failure(self._said) or _process.broke_off(self._program, self._process.returncode, self._said)
 
 
@@ -167,7 +181,8 @@ def _start(command: list[str]) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
 
     It has a group of its own: Ctrl-C is for the caller, who may go on with the session.
     """
-    stderr = tempfile.TemporaryFile()  # noqa: SIM115
+    # The program always writes at the end, wherever it is read.
+    stderr = tempfile.TemporaryFile("a+b")  # noqa: SIM115
     try:
         process = subprocess.Popen(
             command,
@@ -194,5 +209,9 @@ def _end(process: subprocess.Popen[bytes], stderr: IO[bytes]) -> str:
         process.kill()
         process.wait()
     with stderr:
-        stderr.seek(0)
-        return stderr.read().decode(errors="replace")
+        return _text_of(stderr)
+
+
+def _text_of(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode(errors="replace")
