@@ -16,12 +16,14 @@ pub struct Answer {
     pub data: Value,
     /// Warnings, appended to the text and sent to the client as log messages.
     pub warnings: Vec<String>,
+    /// The answer of the command line with `--json`, where the client asked for it.
+    pub for_programs: Option<Value>,
 }
 
 impl Answer {
     /// An answer without warnings.
     pub(crate) fn new(text: impl Into<String>, data: Value) -> Answer {
-        Answer { text: text.into(), data, warnings: Vec::new() }
+        Answer { text: text.into(), data, warnings: Vec::new(), for_programs: None }
     }
 }
 

@@ -19,7 +19,7 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::transport::io::stdio_pipes;
 use rmcp::{ServerHandler, serve_server};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
 use crate::mcp::access::{Memories, Setup, Watcher};
@@ -33,6 +33,8 @@ use crate::mcp::{prompts, resources};
 
 /// Resources on one page of the list.
 const PAGE: usize = 200;
+/// Field of `_meta`: `true` in a call asks for the answer of the command line with `--json`, which is then in the result's.
+const FOR_PROGRAMS: &str = "memories/answer";
 
 /// A server: the memory file and the tools offered. Each session has one of its own; they share the memory file.
 pub(crate) struct Server {
@@ -111,7 +113,7 @@ impl Server {
         result: Result<Answer, Refusal>,
     ) -> CallToolResult {
         match result {
-            Ok(Answer { mut text, data, warnings }) => {
+            Ok(Answer { mut text, data, warnings, for_programs }) => {
                 for warning in &warnings {
                     self.log(context, LoggingLevel::Warning, &format!("{tool}: {warning}")).await;
                     text.push_str(&format!("warning: {warning}\n"));
@@ -119,6 +121,7 @@ impl Server {
                 self.log(context, LoggingLevel::Debug, &format!("{tool}: done")).await;
                 let mut result = CallToolResult::structured(data);
                 result.content = vec![ContentBlock::text(text)];
+                result.meta = for_programs.map(|answer| MetaObject(object(json!({FOR_PROGRAMS: answer}))));
                 result
             }
             Err(refusal) => {
@@ -212,9 +215,10 @@ impl ServerHandler for Server {
         };
         let memories = Arc::clone(&self.memories);
         let arguments = request.arguments.unwrap_or_default();
+        let by_program = context.meta.get(FOR_PROGRAMS) == Some(&Value::Bool(true));
         let call = move |watcher: &Watcher| {
             let damage = memories.new_damage();
-            let mut answer = tool.call(&memories, watcher, &arguments)?;
+            let mut answer = tool.call(&memories, watcher, (&arguments, by_program))?;
             answer.warnings.extend(damage);
             Ok(answer)
         };

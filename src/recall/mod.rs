@@ -11,6 +11,7 @@ mod choose;
 mod error;
 mod evidence;
 mod format;
+pub(crate) mod json;
 mod limits;
 mod lookup;
 mod render;

@@ -12,7 +12,7 @@ use crate::document::Section;
 use crate::notebook::{MemoryObjects, Snapshot};
 use crate::recall::brief::{USUAL, newest, render_brief};
 use crate::recall::budget::estimate_tokens;
-use crate::recall::{Format, Limits, Linked, View, owned_sections, read, recall_newest, render};
+use crate::recall::{Format, Limits, json, owned_sections, read, recall_newest, render};
 use crate::types::{Memory, Scope, ScopeName, Viewer};
 
 /// Print what matters at a place, within a budget of tokens
@@ -91,7 +91,7 @@ pub fn run(cli: Cli<'_>, args: RecallArgs) -> Result<u8, Failure> {
     let last = last.unwrap_or(usize::MAX);
     let views = recall_newest((&snapshot, &Viewer::Person), &names, &limits, format, last)?;
     show(cli, &snapshot, &render(&views, format), |objects| {
-        views.iter().map(|view| view_json(objects, view)).collect()
+        views.iter().map(|view| json::view(objects, view)).collect()
     })
 }
 
@@ -99,11 +99,11 @@ fn show(
     cli: Cli<'_>,
     snapshot: &Snapshot,
     text: &str,
-    scopes: impl FnOnce(&MemoryObjects<'_>) -> Value,
+    scopes: impl FnOnce(&MemoryObjects<'_>) -> Vec<Value>,
 ) -> Result<u8, Failure> {
     if cli.ui.json {
         let scopes = scopes(&MemoryObjects::of(snapshot));
-        return cli.ui.json_answer(&json!({"tokens": estimate_tokens(text), "text": text, "scopes": scopes}));
+        return cli.ui.json_answer(&json::recalled(text, &scopes));
     }
     cli.ui.painted(text, paint::recall)?;
     Ok(0)
@@ -135,19 +135,4 @@ fn run_brief(
 
 fn brief_json(objects: &MemoryObjects<'_>, (scope, name, memories): &(Scope, String, Vec<Memory>)) -> Value {
     json!({"scope": scope, "name": name, "memories": objects.list((scope, name), memories)})
-}
-
-fn view_json(objects: &MemoryObjects<'_>, view: &View) -> Value {
-    let memories = objects.list((&view.scope, &view.name), &view.memories);
-    let linked =
-        view.linked.iter().map(|Linked { scope, name, memory }| objects.object((scope, name), memory));
-    json!({
-        "scope": view.scope, "name": view.name, "visits": view.visits, "episodes": view.episodes,
-        "memories": memories, "linked": linked.collect::<Vec<_>>(),
-        "ways": view.actions.ways, "worked": view.actions.worked, "tried": view.actions.tried,
-        "not_understood": view.actions.not_understood,
-        "notes": view.notes, "memories_left_out": view.memories_left_out, "ways_left_out": view.ways_left_out,
-        "worked_left_out": view.worked_left_out, "tried_left_out": view.tried_left_out,
-        "notes_left_out": view.notes_left_out,
-    })
 }

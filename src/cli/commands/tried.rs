@@ -5,8 +5,8 @@ use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::document::text::stored_line;
 use crate::notebook::MemoryObjects;
-use crate::recall::{Circumstances, Evidence, owned_sections, read};
-use crate::types::{Memory, MemoryObject, Scope, ScopeName, Viewer};
+use crate::recall::{Circumstances, Evidence, json, owned_sections, read};
+use crate::types::{Scope, ScopeName, Viewer};
 
 /// Ask whether an action has been tried in vain at a place
 #[derive(Debug, clap::Args)]
@@ -63,12 +63,7 @@ pub fn run(cli: Cli<'_>, args: TriedArgs) -> Result<u8, Failure> {
     }
     let evidence = Evidence::of(section, &circumstances, &action);
     if cli.ui.json {
-        let objects = MemoryObjects::of(&snapshot);
-        let is_named = |memory: &&Memory| memory.is_live() && evidence.memories.contains(&memory.title);
-        let named = section.memories.iter().filter(is_named);
-        let memories: Vec<MemoryObject> =
-            named.map(|memory| objects.object((scope, &section.name), memory)).collect();
-        cli.ui.json_answer(&evidence.to_json(scope, &memories))?;
+        cli.ui.json_answer(&json::tried(&MemoryObjects::of(&snapshot), (scope, section), &evidence))?;
     } else {
         let answer = if evidence.in_vain() { "yes" } else { "no" };
         cli.ui.data(&evidence.render(answer, &scope.label(&section.name)))?;

@@ -10,11 +10,11 @@ use crate::mcp::parameter::Parameter;
 use crate::mcp::tools::schema;
 use crate::mcp::tools::searching::{NOTHING_YET, QUERY_MEMORIES};
 use crate::mcp::tools::tool::{Call, Effect, Tool};
-use crate::recall::{Circumstances, Evidence, Format, render};
+use crate::recall::{self, Circumstances, Evidence, Format, render};
 use crate::record::report::Outcome;
 use crate::record::turn::Turn;
 use crate::record::{Judge, RecordSettings, Recorder};
-use crate::search::top::top;
+use crate::search::top::{RankedMemory, top};
 use crate::types::{Memory, Scope, ScopeName};
 
 /// Upper limit of memories in `get_top_memories`.
@@ -132,7 +132,10 @@ fn get_location_memories(call: &Call<'_>) -> Result<Answer, Refusal> {
         "tried_left_out": view.tried_left_out,
         "notes_left_out": view.notes_left_out,
     });
-    Ok(Answer::new(render(&views, Format::Text), data))
+    let text = render(&views, Format::Text);
+    let for_programs =
+        call.for_programs(|objects| recall::json::recalled(&text, &[recall::json::view(objects, view)]))?;
+    Ok(Answer { for_programs, ..Answer::new(text, data) })
 }
 
 fn get_top_memories(call: &Call<'_>) -> Result<Answer, Refusal> {
@@ -150,7 +153,12 @@ fn get_top_memories(call: &Call<'_>) -> Result<Answer, Refusal> {
     if ranked.is_empty() {
         text.push_str(NOTHING_YET);
     }
-    Ok(Answer::new(text, json!({"query": "the most important memories", "memories": values})))
+    let for_programs = call.for_programs(|objects| {
+        let object = |ranked: &RankedMemory| objects.object((&ranked.scope, &ranked.name), &ranked.memory);
+        json!({"memories": ranked.iter().map(object).collect::<Vec<_>>()})
+    })?;
+    let data = json!({"query": "the most important memories", "memories": values});
+    Ok(Answer { for_programs, ..Answer::new(text, data) })
 }
 
 fn check_action(call: &Call<'_>) -> Result<Answer, Refusal> {
@@ -167,7 +175,9 @@ fn check_action(call: &Call<'_>) -> Result<Answer, Refusal> {
     let text = evidence.render(advice, &scope.label(&section.name));
     let mut data = evidence.to_json(scope, &evidence.memories);
     data["tried"] = json!(evidence.in_vain());
-    Ok(Answer::new(text, without_nulls(data)))
+    let for_programs =
+        call.for_programs(|objects| recall::json::tried(objects, (scope, section), &evidence))?;
+    Ok(Answer { for_programs, ..Answer::new(text, without_nulls(data)) })
 }
 
 fn record_turn(call: &Call<'_>) -> Result<Answer, Refusal> {

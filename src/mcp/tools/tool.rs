@@ -6,7 +6,7 @@ use crate::mcp::access::{Memories, Watcher};
 use crate::mcp::answer::{Answer, Refusal};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::parameter::Parameter;
-use crate::notebook::{Notebook, name_authors};
+use crate::notebook::{MemoryObjects, Notebook, name_authors};
 
 /// The effect of a call on the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,9 +26,22 @@ pub(crate) struct Call<'a> {
     pub memories: &'a Memories,
     pub watcher: &'a Watcher,
     pub arguments: Arguments<'a>,
+    /// True where a program asks, which wants the answer of the command line with `--json`.
+    pub by_program: bool,
 }
 
 impl Call<'_> {
+    /// The answer of the command line, where it is wanted.
+    pub(super) fn for_programs(
+        &self,
+        answer: impl FnOnce(&MemoryObjects<'_>) -> Value,
+    ) -> Result<Option<Value>, Refusal> {
+        if !self.by_program {
+            return Ok(None);
+        }
+        Ok(Some(answer(&MemoryObjects::of(&*self.memories.snapshot()?))))
+    }
+
     /// The memory file, to be changed in the name of the caller.
     pub(super) fn notebook(&self) -> Notebook {
         self.memories.notebook_of(self.watcher)
@@ -55,11 +68,11 @@ impl Tool {
         &self,
         memories: &Memories,
         watcher: &Watcher,
-        arguments: &Map<String, Value>,
+        (arguments, by_program): (&Map<String, Value>, bool),
     ) -> Result<Answer, Refusal> {
         let arguments = Arguments::of(arguments, self.parameters)?;
         watcher.goes_on()?;
-        let mut answer = (self.run)(&Call { memories, watcher, arguments })?;
+        let mut answer = (self.run)(&Call { memories, watcher, arguments, by_program })?;
         if self.effect == Effect::Reads {
             name_authors(&*memories.snapshot()?, &mut answer.data);
         }

@@ -59,6 +59,27 @@ fn a_place_that_cannot_be_meant_is_refused_with_the_next_step() {
 }
 
 #[test]
+fn a_program_gets_the_answer_of_the_command_line() {
+    let world = World::new(STORY);
+    let mut client = world.serve(&[]);
+    for (tool, arguments, command) in [
+        ("get_location_memories", json!({"location": "23"}), vec!["recall", "23"]),
+        ("get_location_memories", json!({"location": "99"}), vec!["recall", "99"]),
+        ("get_top_memories", json!({"limit": 3}), vec!["top", "-n", "3"]),
+        ("check_action", json!({"location": "23", "action": "eat rug"}), vec!["tried", "23", "eat rug"]),
+        ("check_action", json!({"location": "23", "action": "lantern"}), vec!["tried", "23", "lantern"]),
+    ] {
+        client.meta = None;
+        assert!(client.call(tool, arguments.clone())["_meta"].is_null(), "{tool} was not asked for it");
+        client.meta = Some(json!({"memories/answer": true}));
+        let mut answer = client.call(tool, arguments)["_meta"]["memories/answer"].clone();
+        answer["version"] = json!(1);
+        let printed = world.program().arg("--json").args(&command).output().unwrap().stdout;
+        assert_eq!(answer, serde_json::from_slice::<Value>(&printed).unwrap(), "{command:?}");
+    }
+}
+
+#[test]
 fn a_refusal_has_the_fields_and_the_code_of_the_command_line() {
     let world = World::new(STORY);
     let mut client = world.serve(&["--lock-timeout", "0s"]);
