@@ -113,10 +113,7 @@ class Session:
         if result.get("isError"):
             error = meta["memories/error"]
             raise MemoriesError(error["error"], error["hint"], error["code"])
-        answer: Message | None = meta.get("memories/answer")
-        data: Message = result["structuredContent"]
-        if answer is None and (tool in SAME_ANSWER or (tool == "check_action" and not data["memories"])):
-            answer = data
+        answer: Message | None = result["structuredContent"] if tool in SAME_ANSWER else meta.get("memories/answer")
         if answer is not None:
             _process.warn(NOTICE.sub("", result["content"][0]["text"]), answer)
         return answer

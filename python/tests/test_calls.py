@@ -301,7 +301,10 @@ def without_file(answer: object) -> object:
 def test_answers_conform_to_the_schemas(both: Ways, monkeypatch: pytest.MonkeyPatch) -> None:
     answers: list[tuple[str, dict[str, Any]]] = []
     run, call = _process.run, _session.Session.call
-    commands = {"record_turn": "record", "find_path": "path", "unexplored": "frontier", "check_action": "tried"}
+    commands = {
+        **{"record_turn": "record", "find_path": "path", "unexplored": "frontier", "check_action": "tried"},
+        **{"get_location_memories": "recall", "get_top_memories": "top"},
+    }
 
     def seen_run(command: list[str], *arguments: Any, **named: Any) -> dict[str, Any]:
         answer = run(command, *arguments, **named)
@@ -312,8 +315,8 @@ def test_answers_conform_to_the_schemas(both: Ways, monkeypatch: pytest.MonkeyPa
         answer = call(session, tool, arguments)
         if answer is not None:
             # What the tool says beside the answer, and what the command line puts before it.
-            known = {name: value for name, value in answer.items() if name not in ("effect_unknown", "tried")}
-            answers.append((commands.get(tool, tool), {"version": 1, **known}))
+            known = {name: value for name, value in answer.items() if name != "effect_unknown"}
+            answers.append((commands[tool], {"version": 1, **known}))
         return answer
 
     monkeypatch.setattr(_process, "run", seen_run)

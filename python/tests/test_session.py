@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gc
 import json
 import os
@@ -16,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from memories import Memories, MemoriesError, Turn, _process, _session
+from memories import Memories, MemoriesError, Place, Turn, _process, _session
 
 Fake = Callable[[str], str]
 
@@ -85,10 +86,16 @@ def test_the_calls_of_many_turns_are_one_process(counted: tuple[str, Path], tmp_
     with Memories(tmp_path / "m.md", session=True, program=program) as memories:
         assert notes.read_text() == ""
         for number in range(20):
-            memories.tried(3, f"push {number}")
-            memories.record(Turn(f"push {number}", "Nothing.", 3, world_changed=False))
-            memories.path(3)
-            memories.frontier()
+            assert "Nothing" not in str(memories.recall(3))
+            assert not memories.tried(3, f"push {number}", inventory=["lamp"]).memories
+            turn = Turn(f"push {number}", "It rings.", Place(3, "Attic"), location_after="3:Attic", world_changed=True)
+            memories.record(dataclasses.replace(turn, remember=f"Push {number} rings", score_before=0, score_after=5))
+            assert memories.tried(3, f"push {number}").memories[0].persistence == "permanent"
+            assert (
+                memories.top()[0].name == "Attic"
+                and memories.path(3)
+                and memories.frontier().start == Place(3, "Attic")
+            )
     assert notes.read_text().splitlines() == [f"--json --quiet --file {tmp_path}/m.md mcp --tools places"]
 
 
@@ -225,7 +232,7 @@ def test_notifications_and_strange_answers_are_skipped(tmp_path: Path, fake: Fak
         assert memories.record(Turn("a", "b", 3)).outcome == "mine"
 
 
-def test_an_answer_for_programs_is_taken_and_a_process_asked_where_there_is_none(tmp_path: Path, fake: Fake) -> None:
+def test_a_program_without_answers_for_programs_is_asked_by_processes(tmp_path: Path, fake: Fake) -> None:
     program = server(
         fake,
         "assert message['params']['_meta'] == {'memories/answer': True}",
