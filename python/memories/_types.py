@@ -7,11 +7,11 @@ what the program does not state. Where memory is switched off (`enabled = false`
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
 from types import UnionType
-from typing import TYPE_CHECKING, Any, Union, cast, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -26,26 +26,31 @@ class Record:
     def from_json(cls, data: Mapping[str, Any]) -> Self:
         """Reads an object of the program's JSON. Fields that are not known are left out."""
         this: Any = cls
-        known = ((name, kind, next((key for key in keys if key in data), None)) for name, kind, keys in _shape(this))
-        return cls(**{name: _read(data[key], kind) for name, kind, key in known if key is not None})
+        return cls(**{name: read(data[key]) for key, name, read in _shape(this) if key in data})
 
 
 @cache
-def _shape(cls: type[Any]) -> list[tuple[str, Any, tuple[str, ...]]]:
-    """The fields of a dataclass: name, type, and the keys that they have in JSON."""
+def _shape(cls: type[Any]) -> list[tuple[str, str, Callable[[Any], Any]]]:
+    """What a dataclass reads: the key in JSON, the name of the field, and the function that reads the value.
+
+    Of several keys of a field the first is the last in the list, and so the one that counts.
+    """
     hints = get_type_hints(cls)
-    return [(one.name, hints[one.name], one.metadata.get("keys", (one.name,))) for one in fields(cls)]
+    readers = {one.name: _reader(hints[one.name]) for one in fields(cls)}
+    keys = {one.name: one.metadata.get("keys", (one.name,)) for one in fields(cls)}
+    return [(key, name, readers[name]) for name in keys for key in reversed(keys[name])]
 
 
-def _read(value: Any, kind: Any) -> Any:
-    """The value of a field: objects become records, and lists tuples."""
-    json_type = cast(Any, type(value))
+def _reader(kind: Any) -> Callable[[Any], Any]:
+    """The function that reads a value of this type: objects become records, and lists tuples."""
     for one in get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,):
-        if json_type is dict and isinstance(one, type) and issubclass(one, Record):
-            return one.from_json(value)
-        if json_type is list and get_origin(one) is tuple:
-            return tuple(_read(item, get_args(one)[0]) for item in value)
-    return value
+        if isinstance(one, type) and issubclass(one, Record):
+            record = one
+            return lambda value: value if value is None or isinstance(value, (int, str)) else record.from_json(value)
+        if get_origin(one) is tuple:
+            item = _reader(get_args(one)[0])
+            return lambda value: value if value is None else tuple(map(item, value))
+    return lambda value: value
 
 
 @dataclass(frozen=True, slots=True)

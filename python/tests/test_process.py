@@ -86,9 +86,10 @@ def test_an_error_that_is_not_json_still_has_its_code(tmp_path: Path, fake: Fake
     assert caught.value.code == 2
 
 
-def test_a_program_that_hangs_is_ended(tmp_path: Path, fake: Fake) -> None:
+@pytest.mark.parametrize("before", ["", "print('{}', flush=True); os.close(1); os.close(2);"])
+def test_a_program_that_hangs_is_ended(tmp_path: Path, fake: Fake, before: str) -> None:
     begun = time.monotonic()
-    program = fake("import time; time.sleep(600)")
+    program = fake(f"import os, time; {before} time.sleep(600)")
     with pytest.raises(MemoriesError, match="did not answer within 0.2 seconds and was ended") as caught:
         Memories(tmp_path / "m.md", program=program, timeout=0.2).top()
     assert caught.value.code is None
