@@ -77,7 +77,7 @@ class Turn(Record):
 
     action: str
     response: str
-    location: int | str | Place | None = field(default=None, metadata={"keys": ("location", "location_before")})
+    location: int | str | Place = field(metadata={"keys": ("location_before", "location")})
     location_after: int | str | Place | None = None
     score_before: int | None = None
     score_after: int | None = None

@@ -207,7 +207,7 @@ REFUSED: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
     ("record", ({"action": "a", "response": "b", "location": True},), {}),
     ("record", ({"action": "a", "response": "b", "location": 3, "turn": "x"},), {}),
     ("record", ({"action": "a", "response": "b", "location": 3, "score_after": float("nan")},), {}),
-    ("record", (Turn("a", "b"),), {}),
+    ("record", ({"action": "a", "response": "b"},), {}),
     ("record", (Turn("a", "b", "The Inn"),), {}),
     ("record", (Turn("a", "b", ""),), {}),
     ("record", (Turn("a", "b", 3, episode="first"),), {}),

@@ -176,6 +176,13 @@ def test_places_of_a_turn(place: int | str | Place, json_of_it: object) -> None:
     assert turn.to_json() == expected
 
 
+def test_the_first_of_several_spellings_counts() -> None:
+    turn = {"action": "a", "response": "b", "location": 1, "location_before": 2, "valid": False, "world_changed": True}
+    assert Turn.from_json(turn) == Turn("a", "b", 2, world_changed=True)
+    with pytest.raises(TypeError, match="location"):
+        Turn.from_json({"action": "a", "response": "b"})
+
+
 def test_recorded_play_is_read_as_turns() -> None:
     for line in (TURNS / "zork1_ep1.jsonl").read_text(encoding="utf-8").splitlines():
         data = json.loads(line)
