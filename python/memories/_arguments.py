@@ -21,25 +21,30 @@ TURN = {
 Arguments = dict[str, Any]
 
 
+def text_of(scope: int | str | Place) -> str:
+    """A place or scope as it is told to the program."""
+    return str(scope.id if isinstance(scope, Place) else scope)
+
+
 def of_recall(scopes: Sequence[int | str | Place], max_tokens: int | None) -> Arguments | None:
     """Arguments of `get_location_memories`: one scope, in the usual budget."""
-    scope = _text(scopes[0]) if len(scopes) == 1 and max_tokens is None else ""
+    scope = text_of(scopes[0]) if len(scopes) == 1 and max_tokens is None else ""
     is_known = re.fullmatch(r"(npc|agent):[a-z0-9_-]+|world|scene|dialogue", scope) or _is_id(scope)
     return {"location": scope} if is_known else None
 
 
 def of_ways(**places: int | str | Place | None) -> Arguments | None:
     """Arguments of `find_path` and `unexplored`."""
-    arguments: Arguments = {name: _text(place) for name, place in places.items() if place is not None}
+    arguments: Arguments = {name: text_of(place) for name, place in places.items() if place is not None}
     return arguments if all(map(_is_id, arguments.values())) else None
 
 
 def of_action(place: int | str | Place, action: str, inventory: Sequence[str] | None) -> Arguments | None:
     """Arguments of `check_action`."""
     items = list(inventory or ())
-    if not _is_id(_text(place)) or not all(map(_is_plain, (action, *items))) or "," in "".join(items):
+    if not _is_id(text_of(place)) or not all(map(_is_plain, (action, *items))) or "," in "".join(items):
         return None
-    return {"location": _text(place), "action": action} | ({} if inventory is None else {"inventory": items})
+    return {"location": text_of(place), "action": action} | ({} if inventory is None else {"inventory": items})
 
 
 def of_turn(turn: Mapping[str, Any], new_place: bool) -> Arguments | None:
@@ -69,10 +74,6 @@ def _of_place(place: Any) -> str | None:
             return f"{number}:{name}" if isinstance(name, str) and name == name.strip() and number >= 0 else None
         case _:
             return None
-
-
-def _text(scope: int | str | Place) -> str:
-    return str(scope.id if isinstance(scope, Place) else scope)
 
 
 def _is_id(text: str) -> bool:

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from memories import _arguments, _process
+from memories._arguments import text_of
 from memories._session import Session
 from memories._types import (
     Corrected,
@@ -41,8 +42,9 @@ class Memories:
     Places are ids, `Place`s, or texts: an id, an id of your own such as `"location:town-square"`, or a name that only
     one place has. A scope is a place, or a text such as `"npc:troll"` or `"world"`.
 
-    With `session`, one `memories mcp` answers the calls that it can, in a tenth of the time that a process takes. It
-    starts with the first of them, and ends with `close` or the interpreter. These are `record` (unless a turn has `id`,
+    With `session`, one `memories mcp` answers the calls that it can, in a tenth to a third of the time that a process
+    takes. It starts with the first of them, with the settings as they are then, and ends with `close` or the
+    interpreter. These are `record` (unless a turn has `id`,
     moves, `timestamp` or `remember_category`), and `recall` of one scope, `tried`, `top`, `path` and `frontier` with
     their defaults, where places are told by ids. All others are processes; the values and errors are the same.
 
@@ -105,7 +107,7 @@ class Memories:
         """What matters at one or more scopes, in at most `max_tokens` (by default 300) for all of them together."""
         answer = self._tool("get_location_memories", _arguments.of_recall(scopes, max_tokens))
         if answer is None:
-            answer = self._run("recall", *_option("--max-tokens", max_tokens), "--", *map(_text, scopes))
+            answer = self._run("recall", *_option("--max-tokens", max_tokens), "--", *map(text_of, scopes))
         return Recalled.from_json(answer)
 
     def tried(self, place: int | str | Place, action: str, *, inventory: Iterable[str] | None = None) -> Tried:
@@ -117,7 +119,7 @@ class Memories:
         answer = self._tool("check_action", _arguments.of_action(place, _process.check(action), items))
         if answer is None:
             carried = None if items is None else ",".join(items)
-            answer = self._run("tried", *_option("--inventory", carried), "--", _text(place), action)
+            answer = self._run("tried", *_option("--inventory", carried), "--", text_of(place), action)
         return Tried.from_json(answer)
 
     def query(
@@ -133,7 +135,7 @@ class Memories:
         """
         flags = (
             *_option("--number", number),
-            *(flag for scope in scopes for flag in _option("--scope", _text(scope))),
+            *(flag for scope in scopes for flag in _option("--scope", text_of(scope))),
             *(flag for category in categories for flag in _option("--category", category)),
         )
         return [Found.from_json(found) for found in self._run("query", *flags, "--", question).get("memories", ())]
@@ -150,15 +152,15 @@ class Memories:
         answer = self._tool("find_path", _arguments.of_ways(to=to, **{"from": start}))
         if answer is None:
             # `--` may not stand before two places, so a space keeps a name with `-` from being a flag.
-            begin = () if start is None else (re.sub("^-", " -", _text(start)),)
-            answer = self._run("path", *begin, "--", _text(to))
+            begin = () if start is None else (re.sub("^-", " -", text_of(start)),)
+            answer = self._run("path", *begin, "--", text_of(to))
         return Path.from_json(answer)
 
     def frontier(self, start: int | str | Place | None = None, *, number: int = 10) -> Frontier:
         """Directions that were never tried, nearest place first; `start` is by default where the last turn ended."""
         answer = self._tool("unexplored", _arguments.of_ways(**{"from": start}) if number == 10 else None)
         if answer is None:
-            begin = () if start is None else (_text(start),)
+            begin = () if start is None else (text_of(start),)
             answer = self._run("frontier", f"--number={number}", "--", *begin)
         return Frontier.from_json(answer)
 
@@ -169,7 +171,7 @@ class Memories:
         `name` (of the section), `episode`, `turn`, `tags`, `source`, `date`, `goal`, `context`, `speaker` and others.
         """
         memory = _process.to_json({"text": text, **fields})
-        return Written.from_json(self._run("add", *_flag("--new-place", new_place), "--", _text(scope), data=memory))
+        return Written.from_json(self._run("add", *_flag("--new-place", new_place), "--", text_of(scope), data=memory))
 
     def supersede(self, scope: int | str | Place, titles: str | Sequence[str], text: str, **fields: Any) -> Corrected:
         """Puts a better memory in the place of those with these exact titles. `fields` are those of `add`."""
@@ -218,13 +220,8 @@ class Memories:
 
     def _correct(self, command: str, scope: int | str | Place, titles: str | Sequence[str], **fields: Any) -> Corrected:
         named = [titles] if isinstance(titles, str) else list(titles)
-        correction = {"command": command, "scope": _text(scope), "titles": named, **fields}
+        correction = {"command": command, "scope": text_of(scope), "titles": named, **fields}
         return Corrected.from_json(self._run(command, data=_process.to_json(correction)))
-
-
-def _text(scope: int | str | Place) -> str:
-    """A scope on the command line."""
-    return str(scope.id if isinstance(scope, Place) else scope)
 
 
 def _flag(name: str, is_set: bool) -> tuple[str, ...]:

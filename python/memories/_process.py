@@ -73,7 +73,7 @@ def encode(text: str) -> bytes:
 def to_json(value: Mapping[str, Any]) -> bytes:
     """An object in JSON. Raises `MemoriesError` for numbers and texts that JSON does not have."""
     try:
-        return encode(json.dumps(value, ensure_ascii=False, allow_nan=False))
+        return encode(json.dumps(dict(value), ensure_ascii=False, allow_nan=False))
     except ValueError as error:
         raise MemoriesError(f"a number is not one of JSON: {error}", "leave it out", 2) from None
 

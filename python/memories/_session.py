@@ -151,8 +151,8 @@ class Session:
                 try:
                     self._stdin.write(line)
                     self._stdin.flush()
-                except OSError:
-                    # The program is gone. The thread that reads will say so.
+                except (OSError, ValueError):
+                    # The program is gone, or another thread closes the session. The one that reads will say so.
                     pass
                 except BaseException:
                     # Ctrl-C in the middle of a line, behind which no other can come.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -51,10 +52,32 @@ def test_the_program_beside_the_module_comes_before_the_path(
     assert _process.find_program() == str(on_path / "memories")
 
 
-def test_the_folders_of_programs_are_those_of_this_interpreter() -> None:
-    folders = _process.folders()
-    assert Path(sys.prefix) in folders[0].parents
-    assert Path(_process.__file__).parents[1] / "bin" in folders
+@pytest.mark.parametrize(
+    ("modules", "programs"),
+    [
+        ("target", "target/bin"),
+        ("prefix/lib/python3.99/site-packages", "prefix/bin"),
+        ("home/.local/lib/python{version}/site-packages", "home/.local/bin"),
+    ],
+)
+def test_the_program_is_found_where_pip_puts_it(
+    program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, modules: str, programs: str
+) -> None:
+    if sys.platform == "win32":
+        pytest.skip("the folders have other names here")
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    installed = tmp_path / modules.format(version=version)
+    shutil.copytree(Path(_process.__file__).parent, installed / "memories")
+    (tmp_path / programs).mkdir(parents=True)
+    (tmp_path / programs / "memories").symlink_to(program)
+    source = "from memories import _process; print(_process.find_program())"
+    environment = {"PATH": "/nowhere", "HOME": str(tmp_path / "home"), "PYTHONPATH": str(installed)}
+    found = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, env=environment, check=True)
+    assert found.stdout.strip() == str(tmp_path / programs / "memories")
+
+
+def test_the_first_folder_is_that_of_this_interpreter() -> None:
+    assert Path(sys.prefix) in _process.folders()[0].parents
 
 
 @pytest.mark.parametrize(

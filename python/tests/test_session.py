@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import gc
 import json
@@ -314,6 +315,27 @@ def test_when_a_session_breaks_off_all_that_wait_are_told(tmp_path: Path, fake: 
 
         with ThreadPoolExecutor(3) as pool:
             assert list(pool.map(ask, "abc")) == [None] * 3
+
+
+def test_a_session_may_be_closed_while_others_call(program: str, tmp_path: Path) -> None:
+    memories = Memories(tmp_path / "m.md", session=True, program=program)
+    done = threading.Event()
+
+    def ask(_: int) -> int:
+        answered = 0
+        while not done.is_set() or not answered:
+            with contextlib.suppress(MemoriesError):
+                memories.frontier(3)
+                answered += 1
+        return answered
+
+    with ThreadPoolExecutor(4) as pool:
+        asked = [pool.submit(ask, number) for number in range(4)]
+        for _ in range(20):
+            memories.close()
+        done.set()
+        assert all(one.result() for one in asked)
+    memories.close()
 
 
 def test_ctrl_c_ends_the_call_and_not_the_session(tmp_path: Path, fake: Fake) -> None:
