@@ -1,0 +1,114 @@
+"""`Remembering`: a wrapper around a game that speaks text. It records each step and recalls each place.
+
+    env = Remembering(gymnasium.make("MyTextGame-v0"), Memories("Memories.md"))
+    obs, info = env.reset()                                            # starts an episode
+    while not done:
+        action = choose(f"{info['memories']}\\n\\n{obs}")                # what matters at this place
+        obs, reward, terminated, truncated, info = env.step(action)    # is recorded
+
+It wraps environments of Gymnasium, of the older gym (`obs, reward, done, info`), of TextWorld and of Jericho, and
+answers as they do. It knows score, inventory, death and changes of the world from Jericho, or from `info`: `score`,
+`inventory`, `died` or `lost`, `world_changed` or TextWorld's `facts`. Without a score, a reward changes the score.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from memories import Memories, MemoriesError, Recalled, Tried
+from memories._games import State, find_place, parts_of_reset, parts_of_step, state_of, told, turn_of
+
+if TYPE_CHECKING:
+    from gymnasium import Env, Wrapper
+
+    _Base = Wrapper[Any, Any, Any, Any]
+else:
+    try:
+        from gymnasium import Env
+        from gymnasium import Wrapper as _Base
+    except ImportError:
+        Env, _Base = (), object
+
+__all__ = ["Remembering", "find_place"]
+
+
+class Remembering(_Base):
+    """An environment that remembers. `info["memories"]` is what is known of the place, as `recall` gives it.
+
+    `place(env, obs, info)` finds the place: an id, a `Place`, an object of Jericho, or a name, of which an id is made
+    (`location:west-of-house`). `None` is the place before. `max_tokens` limits what is recalled.
+
+    `reset` raises `MemoriesError`, and `ValueError` where the place is not known. A step that cannot be recorded does
+    not end the game: the error is a `RuntimeWarning` and `info["memories_error"]`. With `strict` it is raised.
+    """
+
+    def __init__(
+        self,
+        env: Any,
+        memories: Memories,
+        *,
+        place: Callable[[Any, Any, Mapping[str, Any]], Any] = find_place,
+        max_tokens: int | None = None,
+        strict: bool = False,
+    ) -> None:
+        self._game: Any = env
+        if isinstance(env, Env):
+            super().__init__(self._game)
+        self.env, self.memories = self._game, memories
+        self._find_place, self._max_tokens, self._is_strict = place, max_tokens, strict
+        self._state: State | None = None
+        self._is_new = False
+
+    def __getattr__(self, name: str) -> Any:
+        """What the wrapper does not have is the environment's. Gymnasium has `get_wrapper_attr` for this instead."""
+        if name.startswith("_") or isinstance(self._game, Env):
+            raise AttributeError(f"`Remembering` has no attribute `{name}`")
+        return getattr(self._game, name)
+
+    def reset(self, **kwargs: Any) -> Any:
+        """Resets the environment, and starts an episode unless the last one has no step."""
+        answer = self._game.reset(**kwargs)
+        if not self._is_new:
+            self.memories.start_episode(None if self.memories.run("list").get("sections") else 1)
+        self._is_new, self._state = True, None
+        self._observe(*parts_of_reset(answer))
+        return told(answer, {"memories": str(self.recall())})
+
+    def step(self, action: Any) -> Any:
+        """Takes a step, records it, and recalls the place to which it led."""
+        before, answer = self._known, self._game.step(action)
+        obs, info, value = parts_of_step(answer)
+        after = self._observe(obs, info, value)
+        self._is_new = False
+        try:
+            self.memories.record(turn_of(str(action), obs, before, after), new_place=True)
+            news = {"memories": str(self.recall())}
+        except MemoriesError as error:
+            if self._is_strict:
+                raise
+            warnings.warn(f"memory failed, and the game goes on: {error}", RuntimeWarning, stacklevel=2)
+            news = {"memories": "", "memories_error": str(error)}
+        return told(answer, news)
+
+    def recall(self) -> Recalled:
+        """What is known of the place where the player is."""
+        return self.memories.recall(self._known.place[0], max_tokens=self._max_tokens)
+
+    def tried(self, action: str) -> Tried:
+        """Whether an action was tried here in vain, with what is carried now."""
+        return self.memories.tried(self._known.place[0], action, inventory=self._known.inventory)
+
+    @property
+    def _known(self) -> State:
+        if self._state is None:
+            raise RuntimeError("reset() comes first")
+        return self._state
+
+    def _observe(self, obs: Any, info: Mapping[str, Any], value: Any) -> State:
+        place = self._find_place(self._game, obs, info)
+        if place is None and self._state is None:
+            raise ValueError("the environment does not say where the player is: give `place=`")
+        self._state = state_of(self._game, info, value, place, self._state)
+        return self._state
