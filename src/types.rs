@@ -9,6 +9,7 @@ pub mod direction;
 pub mod edit;
 mod evidence;
 pub(crate) mod fields;
+mod folder;
 pub(crate) mod frame;
 pub mod hint;
 mod importance;
@@ -29,13 +30,15 @@ use strum::VariantNames;
 pub use author::Author;
 pub(crate) use evidence::carried_at;
 pub use evidence::{Attempt, Carried, CarriedChange, Way, fold_action, gained_since};
+pub(crate) use folder::is_relative;
+pub use folder::{FolderError, FolderPath};
 pub(crate) use importance::{
     DEFAULT_IMPORTANCE, EXPECTED_IMPORTANCE, clamp_importance, importance_of_person, importance_of_program,
 };
 pub use names::by_file_ending;
 pub(crate) use names::{did_you_mean, one_of, unknown_name};
 pub use scope::{Scope, ScopeName};
-pub(crate) use scope::{is_id, labelled_id};
+pub(crate) use scope::{ScopeError, is_id, labelled_id};
 pub use viewer::Viewer;
 pub use writer::Writer;
 pub(crate) use writer::{is_writer_tag, looks_written_by, writer_of, written_by};

@@ -21,6 +21,7 @@ mod settings;
 mod ui;
 mod usage;
 mod values;
+mod working_folder;
 
 use std::ffi::OsString;
 

@@ -30,6 +30,7 @@ use serde_json::Value;
 use strum::VariantArray;
 
 use crate::cli::failure::Failure;
+use crate::cli::working_folder::WorkingFolder;
 use crate::llm;
 use crate::notebook::Clock;
 use crate::recall::Limits;
@@ -68,6 +69,8 @@ pub(crate) const TEMPLATE: &str = include_str!("../../memories.toml.example");
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub file: PathBuf,
+    /// Where paths of folders on the command line start.
+    pub working_folder: WorkingFolder,
     /// The address in place of the file, in messages, where the file is a copy of a remote text.
     pub shown_file: Option<PathBuf>,
     /// The address with which `sync` merges.
@@ -169,6 +172,7 @@ impl Settings {
         }
         let (search, search_results) = search::read(&mut files)?;
         let settings = Settings {
+            working_folder: WorkingFolder::new(&environment.folder, &file),
             file,
             shown_file: None,
             sync_url: files.read("sync.url", text)?,

@@ -8,7 +8,9 @@
 use crate::document::comment_end;
 use crate::document::fields::{parse_fields, parse_moment, parse_number, write_fields, write_moment};
 use crate::document::text::{find_unescaped_stars, read_title, stored_line, unescape, write_title};
-use crate::types::{Category, Cause, Memory, Moment, Persistence, Reference, Scope, Status, is_id};
+use crate::types::{
+    Category, Cause, FolderPath, Memory, Moment, Persistence, Reference, Scope, Status, is_id,
+};
 
 /// Scope and name of a section heading.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,6 +78,8 @@ pub(crate) fn split_heading(line: &str) -> Option<(Scope, &str)> {
         "Scene" if rest.is_empty() => Scope::Scene,
         "Dialogue" if rest.is_empty() => Scope::Dialogue,
         "Game" if rest.is_empty() => Scope::Game,
+        "Folder" => Scope::Folder(FolderPath::canonical(id)?),
+        "Topic" if is_id(id) => Scope::Topic(id.to_owned()),
         _ => return None,
     };
     Some((scope, name))
@@ -86,7 +90,10 @@ pub fn write_heading(scope: &Scope, name: &str) -> String {
     let name = stored_line(name);
     let key = write_key(scope);
     let line = match scope {
-        Scope::Location(_) | Scope::Npc(_) | Scope::Agent(_) => format!("## {key}: {name}"),
+        Scope::Folder(_) if name.is_empty() => format!("## {key}"),
+        Scope::Location(_) | Scope::Npc(_) | Scope::Agent(_) | Scope::Folder(_) | Scope::Topic(_) => {
+            format!("## {key}: {name}")
+        }
         Scope::World | Scope::Scene | Scope::Dialogue | Scope::Game => format!("## {key}"),
     };
     comment_end::write(line.trim_end()).into_owned()
@@ -102,6 +109,8 @@ pub(crate) fn write_key(scope: &Scope) -> String {
         Scope::Scene => "Scene".to_owned(),
         Scope::Dialogue => "Dialogue".to_owned(),
         Scope::Game => "Game".to_owned(),
+        Scope::Folder(path) => format!("Folder {path}"),
+        Scope::Topic(id) => format!("Topic {id}"),
     }
 }
 
@@ -321,7 +330,27 @@ mod tests {
         assert_eq!(read("## Location: West of House (ID: 180)"), location(180, "West of House"));
         assert_eq!(read("## NPC troll: The Troll"), Some((Scope::Npc("troll".into()), "The Troll".into())));
         assert_eq!(read("## World"), Some((Scope::World, String::new())));
+        let folder = |path: &str, name: &str| {
+            Some((Scope::Folder(FolderPath::parse(path).expect("a path")), name.to_owned()))
+        };
+        assert_eq!(read("## Folder src/search"), folder("src/search", ""));
+        assert_eq!(read("## Folder my notes/c%23:  Notes: all "), folder("my notes/c#", "Notes: all"));
+        assert_eq!(read("## Folder /"), folder("/", ""));
+        assert_eq!(read("## Topic release:"), Some((Scope::Topic("release".into()), String::new())));
+        assert_eq!(write_heading(&Scope::Folder(FolderPath::root()), " a\nb "), "## Folder /: a b");
         for other in [
+            "## Folder",
+            "## Folder: src",
+            "## Folder src/",
+            "## Folder ./src",
+            "## Folder src\\search",
+            "## Folder c#",
+            "## Folder %73rc",
+            "## Folder 'src'",
+            "## Folders src",
+            "## Topic Release",
+            "## Topic a b",
+            "## Topic",
             "## Location -1: x",
             "## Location x: y",
             "## Locations",
@@ -354,10 +383,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn headings_come_back(id: u64, name in "\\PC{0,30}") {
+        fn headings_come_back(id: u64, path in "[a-z/. %#:]{0,12}|\\PC{0,12}", name in "\\PC{0,30}") {
             let name = stored_line(&name);
-            let heading = Heading { scope: Scope::Location(id), name };
-            prop_assert_eq!(parse_heading(&write_heading(&heading.scope, &heading.name)), Some(heading));
+            for scope in [
+                Scope::Location(id),
+                Scope::Topic(format!("t-{id}")),
+                FolderPath::parse(&path).map_or(Scope::World, Scope::Folder),
+            ] {
+                let name = if scope == Scope::World { String::new() } else { name.clone() };
+                let heading = Heading { scope, name };
+                prop_assert_eq!(parse_heading(&write_heading(&heading.scope, &heading.name)), Some(heading));
+            }
         }
 
         #[test]

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use crate::document::evidence;
 use crate::document::fields::parse_fields;
-use crate::document::grammar;
+use crate::document::grammar::{self, Heading};
 use crate::document::near::{self, Near};
 use crate::document::near_entry;
 use crate::document::parser::{Entry, ParsedSection, Region, RegionKind};
@@ -172,7 +172,13 @@ impl Reader<'_> {
 
     fn heading(&mut self, at: usize, content: &str) -> bool {
         let Some(near) = near::heading(content) else { return false };
-        let certain = near.certain && self.is_a_persons(at, content) && self.leads_a_section(at);
+        let leads_a_section = self.leads_a_section(at);
+        let is_work = |heading: &Heading| matches!(heading.scope, Scope::Folder(_) | Scope::Topic(_));
+        // People write headings such as `## Topic of the day` about anything.
+        if near.form.as_ref().is_some_and(is_work) && !leads_a_section {
+            return false;
+        }
+        let certain = near.certain && self.is_a_persons(at, content) && leads_a_section;
         let form = near.form.as_ref().map(|heading| grammar::write_heading(&heading.scope, &heading.name));
         let readable = form.as_deref().and_then(grammar::parse_heading) == near.form;
         let certain = certain && readable;

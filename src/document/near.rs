@@ -9,7 +9,7 @@ use crate::document::fields::parse_fields;
 use crate::document::grammar::{self, Heading};
 use crate::document::parser::RegionKind;
 use crate::document::scan::{self, Event, walk};
-use crate::types::{Scope, is_id};
+use crate::types::{FolderPath, Scope, is_id};
 
 /// The most likely meaning of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,6 +72,9 @@ pub(crate) fn heading(line: &str) -> Option<Near<Heading>> {
     let body = line[level..].trim_start_matches(is_space);
     let end = body.find(|c: char| !c.is_alphabetic()).unwrap_or(body.len());
     let (word, rest) = body.split_at(end);
+    if let Some(near) = work_heading(word, rest).filter(|_| level == 2) {
+        return Some(near);
+    }
     let (keyword, distance) = ["Location", "NPC", "Agent", "World", "Scene", "Dialogue", "Game"]
         .into_iter()
         .map(|keyword| (keyword, edits(&word.to_lowercase(), &keyword.to_lowercase())))
@@ -132,6 +135,22 @@ fn named_heading(keyword: &str, rest: &str) -> Option<Near<Heading>> {
     is_id(&id).then_some(())?;
     let scope = if keyword == "NPC" { Scope::Npc(id) } else { Scope::Agent(id) };
     Some(Near::of(Heading { scope, name }, true))
+}
+
+/// A heading of a folder or a topic: `## Dir ./src`, `## topic Release`.
+fn work_heading(word: &str, rest: &str) -> Option<Near<Heading>> {
+    let is_mark = |c| is_space(c) || matches!(c, ':' | '`' | '"' | '\'');
+    let body = rest.strip_prefix(is_mark)?.trim_start_matches(is_mark);
+    let (id, name) = body.split_once(':').unwrap_or((body, ""));
+    let id = id.trim_matches(is_mark);
+    let certain = !id.contains(is_space);
+    let scope = match word.to_lowercase().as_str() {
+        _ if id.is_empty() => return None,
+        "folder" | "dir" | "directory" => Scope::Folder(FolderPath::root().join(id).ok()?),
+        "topic" => Scope::Topic(Some(id.to_lowercase()).filter(|id| is_id(id))?),
+        _ => return None,
+    };
+    Some(Near::of(Heading { scope, name: name.trim_matches(is_space).to_owned() }, certain))
 }
 
 /// A line that was meant as `### Memories` or `### Tried` and is not read as one.
@@ -252,7 +271,24 @@ mod tests {
         assert_eq!(near("## Location fifteen: West"), Some((String::new(), false)));
         assert_eq!(near("## Location 15-16: Maze"), Some(("## Location 15: 16: Maze".to_owned(), false)));
         assert_eq!(near("## npc Troll: The Troll"), Some(("## NPC troll: The Troll".to_owned(), true)));
+        for (line, form) in [
+            ("## Folder: src", "## Folder src"),
+            ("## folder src: Code", "## Folder src: Code"),
+            ("## Dir src/search", "## Folder src/search"),
+            ("## Directory `src\\search\\`", "## Folder src/search"),
+            ("## Folder ./src//search/", "## Folder src/search"),
+            ("## Folder c#", "## Folder c%23"),
+            ("## topic Release: The release", "## Topic release: The release"),
+        ] {
+            assert_eq!(near(line), Some((form.to_owned(), true)), "{line}");
+        }
+        assert_eq!(near("## dir my notes"), Some(("## Folder my notes".to_owned(), false)));
         for line in [
+            "## Folder",
+            "## Folders and files",
+            "### dir src",
+            "## Topic of the day",
+            "## Directory",
             "# Location Memories",
             "## Locations",
             "## Worlds",

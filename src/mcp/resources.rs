@@ -6,17 +6,26 @@ use crate::document::link::without_links;
 use crate::document::{Document, EntryMut, EntryRef};
 use crate::mcp::access::Memories;
 use crate::mcp::answer::Refusal;
-use crate::types::{Scope, ScopeName};
+use crate::types::{FolderPath, Scope, ScopeName};
 
 pub(crate) const MIME_TYPE: &str = "text/markdown";
 
 const SCHEME: &str = "memories://";
 
+/// What stands before the path of a folder.
+const FOLDER: &str = "folder/";
+
 /// URI templates: template, name and description.
-pub(crate) const TEMPLATES: [(&str, &str, &str); 3] = [
+pub(crate) const TEMPLATES: [(&str, &str, &str); 5] = [
     ("memories://location/{id}", "location", "Memories of a place, by the game's id"),
     ("memories://agent/{id}", "agent", "An agent's identity and its knowledge of others"),
     ("memories://npc/{id}", "npc", "Memories of a character that others play"),
+    (
+        "memories://folder/{+path}",
+        "folder",
+        "Memories of work on a folder, by its path from the repository's root",
+    ),
+    ("memories://topic/{id}", "topic", "Memories of work on a topic"),
 ];
 
 /// A section of the file.
@@ -30,7 +39,20 @@ pub struct SectionResource {
 
 /// The URI of a scope's section.
 pub(crate) fn uri_of(scope: &Scope) -> String {
-    format!("{SCHEME}{}", scope.to_string().replace(':', "/"))
+    match scope {
+        Scope::Folder(path) if *path == FolderPath::root() => format!("{SCHEME}{FOLDER}"),
+        Scope::Folder(path) => format!("{SCHEME}{FOLDER}{}", escaped(path.as_str())),
+        other => format!("{SCHEME}{}", other.to_string().replace(':', "/")),
+    }
+}
+
+/// A path of a folder in an address, where only ASCII stands for itself.
+fn escaped(path: &str) -> String {
+    let escape = |c: char| match c {
+        ' ' | '\u{80}'.. => c.encode_utf8(&mut [0; 4]).bytes().map(|byte| format!("%{byte:02X}")).collect(),
+        c => c.to_string(),
+    };
+    path.chars().map(escape).collect()
 }
 
 /// All sections in the order of the file; sections of the same scope are one resource.
@@ -87,7 +109,12 @@ fn confirmed<'a>(text: &'a str, scope: &Scope, least: usize) -> Cow<'a, str> {
 
 /// The scope that an address names; the name of a place is none.
 fn name_of(uri: &str) -> Option<ScopeName> {
-    let name = uri.strip_prefix(SCHEME)?.trim_end_matches('/').replacen('/', ":", 1);
+    let name = uri.strip_prefix(SCHEME)?;
+    if let Some(path) = name.strip_prefix(FOLDER) {
+        let path = if path.is_empty() { "/" } else { path };
+        return FolderPath::parse(path).ok().map(|path| ScopeName::Scope(Scope::Folder(path)));
+    }
+    let name = name.trim_end_matches('/').replacen('/', ":", 1);
     name.parse().ok().filter(|name| !matches!(name, ScopeName::Name(_)))
 }
 
@@ -98,11 +125,22 @@ mod tests {
     #[test]
     fn each_scope_has_an_address_that_leads_back() {
         let agent = Scope::Agent("alex".to_owned());
-        for scope in [Scope::Location(0), Scope::Npc("troll".to_owned()), Scope::World, agent, Scope::Scene] {
+        let folders = ["src/search", "/", "my notes/c#/日本"]
+            .map(|path| Scope::Folder(FolderPath::parse(path).unwrap()));
+        let others = [Scope::Location(0), Scope::Npc("troll".to_owned()), Scope::World, agent, Scope::Scene];
+        for scope in others.into_iter().chain(folders).chain([Scope::Topic("release".to_owned())]) {
             assert_eq!(name_of(&uri_of(&scope)), Some(ScopeName::Scope(scope)));
         }
         assert_eq!(uri_of(&Scope::Location(23)), "memories://location/23");
-        for wrong in ["memories://", "memories://kitchen", "file:///etc/passwd", "memories://location/X"] {
+        let notes = Scope::Folder(FolderPath::parse("my notes/c#/é").unwrap());
+        assert_eq!(uri_of(&notes), "memories://folder/my%20notes/c%23/%C3%A9");
+        for wrong in [
+            "memories://",
+            "memories://kitchen",
+            "file:///etc/passwd",
+            "memories://location/X",
+            "memories://folder/../x",
+        ] {
             assert_eq!(name_of(wrong), None, "{wrong}");
         }
     }

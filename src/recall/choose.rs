@@ -55,13 +55,32 @@ pub struct Known<'a> {
 /// All that a scope has to show.
 struct Offer<'a> {
     unread: &'a UnreadSection<'a>,
+    is_parent: bool,
     live: Vec<Candidate<'a>>,
     actions: Actions,
+}
+
+impl Offer<'_> {
+    /// True if nothing is known of the scope.
+    fn is_empty(&self) -> bool {
+        self.live.len() + self.actions.len() + self.unread.section.notes.len() == 0
+    }
 }
 
 /// Chooses what to show of each scope, all together within the budget.
 pub fn choose(
     sections: &[UnreadSection<'_>],
+    known: &Known<'_>,
+    limits: &Limits,
+    format: Format,
+) -> Vec<View> {
+    choose_with_parents((sections, &[]), known, limits, format)
+}
+
+/// As [`choose`], and behind that of the folders above them what the others leave of the budget, in their order.
+/// Those of which nothing is known are left out.
+pub(super) fn choose_with_parents(
+    (sections, parents): (&[UnreadSection<'_>], &[UnreadSection<'_>]),
     known: &Known<'_>,
     limits: &Limits,
     format: Format,
@@ -76,28 +95,58 @@ pub fn choose(
             false => actions,
         }
     };
-    let offer = |unread| Offer { unread, live: candidates(unread.live()), actions: actions_of(unread) };
-    let offers: Vec<Offer<'_>> = sections.iter().map(offer).collect();
+    let offer = |is_parent: bool| {
+        move |unread| Offer {
+            unread,
+            is_parent,
+            live: candidates(unread.live()),
+            actions: actions_of(unread),
+        }
+    };
+    let offers: Vec<Offer<'_>> = sections.iter().map(offer(false)).collect();
+    let above = parents.iter().map(offer(true)).filter(|offer| !offer.is_empty());
+    let above: Vec<Offer<'_>> = above.collect();
     let notice = estimate_tokens(&render::notice(format));
     let limits = &Limits { max_tokens: limits.max_tokens.map(|most| most.saturating_sub(notice)), ..*limits };
-    let one = |at: usize, budget: usize| choose_one(&offers[at], known, limits, budget, format);
-    let (budget, several) = match limits.max_tokens {
-        None => return offers.iter().map(|offer| everything(offer, known)).collect(),
-        Some(budget) => (budget, offers.len() > 1),
+    let Some(budget) = limits.max_tokens else {
+        return offers.iter().chain(&above).map(|offer| everything(offer, known)).collect();
     };
-    if !several {
-        return (0..offers.len()).map(|at| one(at, budget)).collect();
+    let fit = |offer: &Offer<'_>, budget: usize| choose_one(offer, known, limits, budget, format);
+    // Each of them says at least that it is there.
+    let mut lines: usize = above.iter().map(|offer| cost_of_view(&nothing(offer), format, 2)).sum();
+    let mut views = share(&offers, budget.saturating_sub(lines), format, fit);
+    let used = |view: &View| cost_of_view(view, format, 2);
+    let mut left = budget.saturating_sub(if above.is_empty() { 0 } else { views.iter().map(used).sum() });
+    for offer in &above {
+        lines -= used(&nothing(offer));
+        let view = fit(offer, left.saturating_sub(lines));
+        left = left.saturating_sub(used(&view));
+        views.push(view);
+    }
+    views
+}
+
+/// Chooses what to show of scopes that have the same right to a budget.
+fn share(
+    offers: &[Offer<'_>],
+    budget: usize,
+    format: Format,
+    fit: impl Fn(&Offer<'_>, usize) -> View,
+) -> Vec<View> {
+    let one = |at: usize, budget: usize| fit(&offers[at], budget);
+    if let [offer] = offers {
+        return vec![fit(offer, budget)];
     }
     // Each scope gets an equal share of what is left, the one that needs least first: so what one does not
     // use goes to those that need more, whatever their order.
-    let wanted = |at: &usize| cost_of_view(&one(*at, budget), format, sections.len());
-    let mut order: Vec<usize> = (0..sections.len()).collect();
+    let wanted = |at: &usize| cost_of_view(&one(*at, budget), format, offers.len());
+    let mut order: Vec<usize> = (0..offers.len()).collect();
     order.sort_by_cached_key(wanted);
-    let mut views: Vec<(usize, View)> = Vec::with_capacity(sections.len());
+    let mut views: Vec<(usize, View)> = Vec::with_capacity(offers.len());
     let mut left = budget;
     for at in order {
-        let view = one(at, left / (sections.len() - views.len()));
-        left = left.saturating_sub(cost_of_view(&view, format, sections.len()));
+        let view = one(at, left / (offers.len() - views.len()));
+        left = left.saturating_sub(cost_of_view(&view, format, offers.len()));
         views.push((at, view));
     }
     views.sort_by_key(|(at, _)| *at);
@@ -109,10 +158,11 @@ fn cost_of_view(view: &View, format: Format, scopes: usize) -> usize {
 }
 
 /// A view that shows nothing of a scope.
-fn nothing(Offer { unread, live, actions }: &Offer<'_>) -> View {
+fn nothing(Offer { unread, is_parent, live, actions }: &Offer<'_>) -> View {
     let section = &unread.section;
     View {
         scope: unread.scope.clone(),
+        is_parent: *is_parent,
         name: section.name.clone(),
         visits: section.visits,
         episodes: section.episodes.clone(),
@@ -151,10 +201,11 @@ fn without_left_out(mut view: View) -> View {
 }
 
 fn choose_one(offer: &Offer<'_>, known: &Known<'_>, limits: &Limits, budget: usize, format: Format) -> View {
-    let Offer { unread, live, actions } = offer;
+    let Offer { unread, is_parent: _, live, actions } = offer;
     let mut view = nothing(offer);
     // Always shown: header, visits, the note on what was left out.
-    let frame = estimate_tokens(&render::render_view(&view, format, true)) + 2;
+    let frame = View { is_parent: false, ..view.clone() };
+    let frame = estimate_tokens(&render::render_view(&frame, format, true)) + 2;
     let room = budget.saturating_sub(frame);
     let reserved = cost_of_actions(&actions.first(countable(actions, room), RESERVED_REPLY_CHARS), format);
     let reserved = reserved.min(budget * 3 / 5).min(room * 3 / 4);
@@ -282,6 +333,7 @@ fn cost_of_actions(actions: &Actions, format: Format) -> usize {
 mod tests {
     use super::*;
     use crate::document::Document;
+    use crate::types::FolderPath;
 
     /// A section with two memories of each kind, and as many actions as asked for.
     fn view(tries: usize, format: Format) -> View {
@@ -320,6 +372,56 @@ mod tests {
                 assert!(tokens <= 300 && (tries < 40 || tokens > 270), "{tokens} tokens");
             }
         }
+    }
+
+    /// The views of a folder and of those above it, with as many memories in each.
+    fn folders(counts: [usize; 3], max_tokens: usize, format: Format) -> Vec<View> {
+        let mut text = String::new();
+        for (path, count) in ["src/search", "src", "/"].into_iter().zip(counts) {
+            text.push_str(&format!("## Folder {path}\n\n"));
+            let entry =
+                |at| format!("**[NOTE] Note {at}**\nIt has a text of several words, such as these.\n\n");
+            text.extend((0..count).map(entry));
+        }
+        let document = Document::parse(text);
+        let of = |path: &str| {
+            let scope = Scope::Folder(FolderPath::parse(path).expect("a path"));
+            document.unread(&scope).expect("a section")
+        };
+        let known = Known {
+            linked: &|_, _| None,
+            names: &PlaceNames::default(),
+            ends: &HashMap::new(),
+            circumstances: &Circumstances::default(),
+        };
+        let limits = Limits { max_tokens: Some(max_tokens), ..Limits::default() };
+        choose_with_parents((&[of("src/search")], &[of("src"), of("/")]), &known, &limits, format)
+    }
+
+    #[test]
+    fn folders_above_get_what_the_folder_leaves() {
+        for format in [Format::Text, Format::Markdown, Format::Xml] {
+            for (own, max_tokens) in [(0, 150), (1, 150), (2, 300), (9, 300), (40, 300), (40, 120)] {
+                let views = folders([own, 9, 9], max_tokens, format);
+                let tokens = estimate_tokens(&render::render(&views, format));
+                assert!(tokens <= max_tokens, "{tokens} of {max_tokens} tokens");
+                let [child, source, root] = &views[..] else { panic!("three views") };
+                let lines = 2 * cost_of_view(&View { is_parent: true, ..source.clone() }, format, 2);
+                let alone = folders([own, 0, 0], max_tokens.saturating_sub(lines), format);
+                assert!(child.memories.len() >= alone[0].memories.len());
+                assert!(source.memories.len() >= root.memories.len(), "the nearest comes first");
+                assert_eq!(child.memories_left_out + child.memories.len(), own);
+                assert_eq!(root.memories_left_out + root.memories.len(), 9);
+                assert!(child.memories_left_out == 0 || own > 3);
+            }
+        }
+        let views = folders([2, 0, 1], 300, Format::Text);
+        assert_eq!(views.len(), 2, "nothing is known of `src`");
+        let shown = render::render(&folders([40, 1, 2], 120, Format::Text), Format::Text);
+        assert!(
+            shown.ends_with("(Folder src: 1 memory not shown)\n\n(Folder /: 2 memories not shown)\n"),
+            "{shown}"
+        );
     }
 
     #[test]

@@ -3,6 +3,8 @@
 //! Names enter, and a memory file or a snapshot of it; the sections of the scopes leave. A command that
 //! reads a large file once for one place reads no more than it needs ([`read`]).
 
+use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::sync::LazyLock;
 
 use crate::document::grammar::{Heading, is_place_called};
@@ -11,7 +13,7 @@ use crate::document::{PlaceNames, Section, UnreadSection, nearest};
 use crate::notebook::Snapshot;
 use crate::recall::error::RecallError;
 use crate::store::Store;
-use crate::types::{Memory, Scope, ScopeName, Viewer};
+use crate::types::{FolderPath, Memory, Scope, ScopeName, Viewer};
 
 /// Limit of suggestions for a name that no place has.
 const SUGGESTED: usize = 5;
@@ -23,6 +25,7 @@ const SUGGESTED: usize = 5;
 ///
 /// When the file cannot be read, or a name is that of several places.
 pub fn read(store: &Store, names: &[ScopeName]) -> Result<Snapshot, RecallError> {
+    let names = &with_parents(names);
     let is_named = |scope: &Scope, name: &str| {
         *scope == Scope::Game
             || names.iter().any(|meant| match meant {
@@ -52,6 +55,32 @@ pub fn read(store: &Store, names: &[ScopeName]) -> Result<Snapshot, RecallError>
         snapshot = Snapshot::read_sections(store, |scope, _| is_wanted(scope, &wanted))?;
     }
     Ok(snapshot)
+}
+
+/// The scopes and the folders above each folder among them.
+fn with_parents(names: &[ScopeName]) -> Cow<'_, [ScopeName]> {
+    let asked = || names.iter().filter_map(ScopeName::scope);
+    let above = parents_of(asked());
+    match above.is_empty() {
+        true => Cow::Borrowed(names),
+        false => Cow::Owned(names.iter().cloned().chain(above.into_iter().map(ScopeName::Scope)).collect()),
+    }
+}
+
+/// The folders above each folder of some scopes, without these scopes: each once, the deepest first.
+pub(super) fn parents_of<'a>(scopes: impl Iterator<Item = &'a Scope> + Clone) -> Vec<Scope> {
+    let folders = scopes.filter_map(|scope| match scope {
+        Scope::Folder(path) => Some(path),
+        _ => None,
+    });
+    let mut above: Vec<FolderPath> = Vec::new();
+    for parent in folders.clone().flat_map(FolderPath::parents) {
+        if !above.contains(&parent) && !folders.clone().any(|asked| *asked == parent) {
+            above.push(parent);
+        }
+    }
+    above.sort_by_key(|path| Reverse(path.depth()));
+    above.into_iter().map(Scope::Folder).collect()
 }
 
 /// The sections of scopes in a memory file, in the order asked for and each once; a scope without a
@@ -94,6 +123,16 @@ pub(crate) fn owned_sections(
         None => (scope.clone(), seen(snapshot, viewer, &scope).clone()),
     };
     Ok(resolve(snapshot, viewer, names)?.into_iter().map(owned).collect())
+}
+
+/// The folders above each folder that is named, as far as they have live memories, the deepest first.
+pub(crate) fn parent_sections(
+    snapshot: &Snapshot,
+    names: &[ScopeName],
+) -> impl Iterator<Item = (Scope, Section)> {
+    let parents = parents_of(names.iter().filter_map(ScopeName::scope)).into_iter();
+    let sections = parents.map(|scope| (snapshot.section(&scope).clone(), scope));
+    sections.filter(|(section, _)| section.live().next().is_some()).map(|(section, scope)| (scope, section))
 }
 
 fn seen<'a>(snapshot: &'a Snapshot, viewer: &Viewer, scope: &Scope) -> &'a Section {
@@ -166,6 +205,13 @@ fn place_called<'a>(
                 nearest.extend(called.map(|heading| names.label(&heading.scope, &heading.name)));
                 nearest.extend(Scope::KEYWORDS.into_iter().find(|word| word == similar).map(str::to_owned));
             }
+            let is_called = |scope: &&Scope| match scope {
+                Scope::Folder(path) => path.as_str() == name,
+                Scope::Topic(id) => id == name,
+                _ => false,
+            };
+            nearest
+                .splice(0..0, headings.map(|heading| &heading.scope).filter(is_called).map(Scope::to_string));
             nearest.dedup();
             nearest.truncate(SUGGESTED);
             Err(RecallError::UnknownName { name: name.to_owned(), nearest })

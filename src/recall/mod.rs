@@ -21,17 +21,19 @@ use crate::document::{EntryText, UnreadSection};
 use crate::notebook::Snapshot;
 use crate::types::{Memory, Scope, ScopeName, Viewer};
 
+use choose::choose_with_parents;
 pub use choose::{Known, choose};
 pub(crate) use error::RecallError;
 pub use evidence::{Circumstances, Evidence, Judgement, Verdict};
 pub use format::Format;
 pub use limits::Limits;
 pub use lookup::read;
-pub(crate) use lookup::{owned_sections, read_scopes, sections};
+pub(crate) use lookup::{owned_sections, parent_sections, read_scopes, sections};
 pub use render::render;
 pub(crate) use view::{Linked, View};
 
-/// The views of scopes as a reader sees them, in the order asked for, together within the limits.
+/// The views of scopes as a reader sees them, in the order asked for, together within the limits. Behind them stand the
+/// folders above the folders among them, as far as these have something to show.
 ///
 /// # Errors
 ///
@@ -65,11 +67,14 @@ pub(crate) fn recall_newest(
         None => UnreadSection::nothing(&meant.scope),
     };
     let mut sections: Vec<UnreadSection<'_>> = meant.iter().map(seen).collect();
-    let scopes: Vec<Scope> = meant.into_iter().map(|meant| meant.scope).collect();
-    for section in &mut sections {
+    let mut scopes: Vec<Scope> = meant.into_iter().map(|meant| meant.scope).collect();
+    let parents = lookup::parents_of(scopes.iter());
+    let mut above: Vec<UnreadSection<'_>> = parents.iter().map(|scope| snapshot.unread(scope)).collect();
+    for section in sections.iter_mut().chain(&mut above) {
         section.entries.retain(|entry| entry.is_confirmed_by(limits.confirmed_by));
         keep_newest(section, count);
     }
+    scopes.extend(parents);
     let linked = |scope: &Scope, title: &str| {
         let is_linked = viewer.sees(scope) && !scopes.contains(scope);
         let unread = is_linked.then(|| snapshot.unread(scope))?;
@@ -77,14 +82,15 @@ pub(crate) fn recall_newest(
         let is_shown = found.is_confirmed_by(limits.confirmed_by);
         is_shown.then(|| (unread.section.name.clone(), found.read()))
     };
-    let (ends, names) = snapshot.ends_of(sections.iter().flat_map(|unread| &unread.section.ways));
+    let ways = sections.iter().chain(&above).flat_map(|unread| &unread.section.ways);
+    let (ends, names) = snapshot.ends_of(ways);
     let known = Known {
         linked: &linked,
         names: &names,
         ends: &ends,
         circumstances: &Circumstances::of(&snapshot.unread(&Scope::Game).section, snapshot.running_episode()),
     };
-    let mut views = choose(&sections, &known, limits, format);
+    let mut views = choose_with_parents((&sections, &above), &known, limits, format);
     for view in &mut views {
         view.misread_line = snapshot.misread_line(&view.scope);
     }
@@ -145,9 +151,20 @@ mod tests {
     }
 
     fn names() -> Vec<ScopeName> {
-        ["1", "world", "location:attic", "7", "maze", "hall", "location:maze", "location:9x"]
-            .map(|name| name.parse().unwrap())
-            .into()
+        [
+            "1",
+            "world",
+            "dir:src/search",
+            "7",
+            "maze",
+            "hall",
+            "location:maze",
+            "location:9x",
+            "location:attic",
+            "dir:src",
+        ]
+        .map(|name| name.parse().unwrap())
+        .into()
     }
 
     #[test]
@@ -196,6 +213,10 @@ mod tests {
             "## Location 7: Maze",
             "## Location 1: Old Hall",
             "## World",
+            "## Folder src/search",
+            "## Folder src: Code",
+            "## Folder /",
+            "See also: [[Folder src › a]]",
             "**Visits:** 2",
             "**[NOTE] a** *(Ep1, T2)*",
             "**[EVENT] b**",

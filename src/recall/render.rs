@@ -47,6 +47,9 @@ pub(super) fn render_view(view: &View, format: Format, several: bool) -> String 
     if first_visit && !several && format == Format::Text {
         return "First visit - no prior experiences\n".to_owned();
     }
+    if view.is_parent && !shows_something(view) {
+        return render_nothing_fits(view, format);
+    }
     let mut out = render_header(view, format);
     if first_visit {
         out.push_str("First visit - no prior experiences\n");
@@ -96,11 +99,22 @@ pub(super) fn render_view(view: &View, format: Format, several: bool) -> String 
     out
 }
 
+/// The line about a folder above of which nothing fits into the budget.
+fn render_nothing_fits(view: &View, format: Format) -> String {
+    let counts = left_out(view).unwrap_or_else(|| "nothing shown".to_owned()).replace(" more ", " ");
+    let note = format!("{}: {counts}", write_key(&view.scope));
+    match format {
+        Format::Xml => format!("<note>{}</note>\n", escape_xml(&note)),
+        Format::Text | Format::Markdown => format!("({note})\n"),
+    }
+}
+
 fn render_header(view: &View, format: Format) -> String {
     let kind = match &view.scope {
         Scope::Location(_) => "Location Memory",
         Scope::Npc(_) => "Character Memory",
         Scope::Agent(_) => "Agent Memory",
+        Scope::Folder(_) | Scope::Topic(_) => "Work Memory",
         Scope::World | Scope::Scene | Scope::Dialogue | Scope::Game => "Memory",
     };
     let key = write_key(&view.scope);

@@ -9,6 +9,8 @@ use crate::types::{Memory, Scope};
 pub struct View {
     /// The scope shown.
     pub scope: Scope,
+    /// True for a folder that is shown because one below it was asked for.
+    pub is_parent: bool,
     /// Its name; may be empty.
     pub name: String,
     /// Number of visits.

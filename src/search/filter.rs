@@ -22,6 +22,8 @@ pub enum MemoryKind {
     Scene,
     /// In the dialogue, the world, or the section of a non-player character.
     Episodic,
+    /// In the section of a folder or a topic.
+    Work,
 }
 
 impl MemoryKind {
@@ -34,6 +36,7 @@ impl MemoryKind {
             }
             Scope::Agent(_) => MemoryKind::Character,
             Scope::Scene => MemoryKind::Scene,
+            Scope::Folder(_) | Scope::Topic(_) => MemoryKind::Work,
             Scope::Npc(_) | Scope::World | Scope::Dialogue | Scope::Game => MemoryKind::Episodic,
         }
     }

@@ -43,7 +43,8 @@ impl SearchableText {
             words.push('\n');
         };
         match scope {
-            Scope::Npc(id) | Scope::Agent(id) => add(id),
+            Scope::Npc(id) | Scope::Agent(id) | Scope::Topic(id) => add(id),
+            Scope::Folder(path) => add(path.as_str()),
             Scope::Location(_) | Scope::World | Scope::Scene | Scope::Dialogue | Scope::Game => {}
         }
         if category.as_str() != "NOTE" {

@@ -139,7 +139,8 @@ fn origin_at_end(title: &str) -> Option<usize> {
 }
 
 /// The first words of scopes as headings and the command line write them.
-const SCOPES: [&str; 7] = ["location", "npc", "agent", "world", "scene", "dialogue", "game"];
+const SCOPES: [&str; 10] =
+    ["location", "npc", "agent", "world", "scene", "dialogue", "game", "folder", "dir", "topic"];
 
 /// A text that stands between tags of this name: it holds no tag of that name in any spelling, neither with capitals,
 /// spaces or unseen characters in it, nor with the wide signs of East Asian writing. Their `<` becomes `&lt;`.

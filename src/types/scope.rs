@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde::Serialize;
 
+use crate::types::folder::{FolderError, FolderPath};
 use crate::types::hint::{Advice, Hint};
 
 /// The subject of a memory: the key of a section of the file.
@@ -24,13 +25,17 @@ pub enum Scope {
     Dialogue,
     /// The game as a whole: facts that hold at every place.
     Game,
+    /// A folder of a repository: what was learned at work on it.
+    Folder(FolderPath),
+    /// A subject of work that is no folder, such as `release`.
+    Topic(String),
 }
 
 impl Scope {
     /// The scopes that have no id.
     pub(crate) const KEYWORDS: [&str; 4] = ["world", "scene", "dialogue", "game"];
 
-    /// Sort key of the sections of a file: locations first, the game last.
+    /// Sort key of the sections of a file: locations first, topics last.
     pub(crate) fn order(&self) -> u8 {
         match self {
             Scope::Location(_) => 0,
@@ -40,6 +45,8 @@ impl Scope {
             Scope::Scene => 4,
             Scope::Dialogue => 5,
             Scope::Game => 6,
+            Scope::Folder(_) => 7,
+            Scope::Topic(_) => 8,
         }
     }
 
@@ -69,6 +76,8 @@ impl fmt::Display for Scope {
             Scope::Scene => f.write_str("scene"),
             Scope::Dialogue => f.write_str("dialogue"),
             Scope::Game => f.write_str("game"),
+            Scope::Folder(path) => write!(f, "dir:{path}"),
+            Scope::Topic(id) => write!(f, "topic:{id}"),
         }
     }
 }
@@ -91,6 +100,14 @@ pub enum ScopeName {
 }
 
 impl ScopeName {
+    /// The scope itself, if that is what is named.
+    pub(crate) fn scope(&self) -> Option<&Scope> {
+        match self {
+            ScopeName::Scope(scope) => Some(scope),
+            ScopeName::Place(_) | ScopeName::Name(_) => None,
+        }
+    }
+
     /// The same where only a place that is there can be meant: its id is its name.
     pub(crate) fn existing(self) -> ScopeName {
         match self {
@@ -111,16 +128,26 @@ pub enum ScopeError {
         "`{0}` is not a location id: ids are whole numbers from 0 up, or up to 64 lower-case letters, digits, `_` and `-`"
     )]
     LocationId(String),
-    /// A character's id is not `[a-z0-9_-]+`.
+    /// An id is not `[a-z0-9_-]+`.
     #[error("`{0}` is not an id: use lower-case letters, digits, `_` and `-`")]
     Id(String),
+    /// The text behind `dir:` is no path from the root of a repository.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
 }
+
+/// How the folder of a scope is written.
+pub(crate) const FOLDER_HINT: &str =
+    "name a folder from the root of the repository, such as `dir:src/search`; `dir:/` is the root";
 
 impl Hint for ScopeError {
     fn advice(&self) -> Advice {
-        Advice::command_line(
-            "a scope is an id such as `23`, `location:town-square`, `npc:troll`, `world`, `agent:alex`, `scene`, `dialogue`, `game`, or a place's name",
-        )
+        Advice::command_line(match self {
+            ScopeError::Folder(_) => FOLDER_HINT,
+            ScopeError::Empty | ScopeError::LocationId(_) | ScopeError::Id(_) => {
+                "a scope is an id such as `23`, `location:town-square`, `npc:troll`, `world`, `agent:alex`, `scene`, `dialogue`, `game`, `dir:src/search`, `topic:release`, or a place's name"
+            }
+        })
     }
 }
 
@@ -140,6 +167,8 @@ impl FromStr for ScopeName {
                 "location" => return parse_location_id(rest).map(ScopeName::Scope),
                 "npc" => return parse_id(rest).map(|id| ScopeName::Scope(Scope::Npc(id))),
                 "agent" => return parse_id(rest).map(|id| ScopeName::Scope(Scope::Agent(id))),
+                "topic" => return parse_id(rest).map(|id| ScopeName::Scope(Scope::Topic(id))),
+                "dir" => return Ok(ScopeName::Scope(Scope::Folder(FolderPath::parse(rest)?))),
                 _ => {}
             }
         }

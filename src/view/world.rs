@@ -190,6 +190,8 @@ fn kind(scope: &Scope) -> &'static str {
         Scope::Scene => "scene",
         Scope::Dialogue => "dialogue",
         Scope::Game => "game",
+        Scope::Folder(_) => "folder",
+        Scope::Topic(_) => "topic",
     }
 }
 

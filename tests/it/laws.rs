@@ -14,8 +14,8 @@ use memories::document::{
     Document, DocumentError, EntryEdit, EntryMut, Section, SectionUpdate, grammar, stored,
 };
 use memories::types::{
-    Attempt, Category, Cause, Memory, Moment, Persistence, Provenance, Reference, Scope, Span, Status,
-    same_title,
+    Attempt, Category, Cause, FolderPath, Memory, Moment, Persistence, Provenance, Reference, Scope, Span,
+    Status, same_title,
 };
 use proptest::prelude::*;
 
@@ -38,6 +38,7 @@ fn hostile_line() -> impl Strategy<Value = String> {
             "##Location 2: x", "### Location 9: x", "## Location 8 - x", "**[NOTE] a *(Ep1)*", "[NOTE] b** *(T2)*", "**NOTE] c**",
             "**[NOTE - CORE] d** _(Ep1, T2)_", "**[NOTE] wrapped", "line** *(Ep1)*", "*(Ep1, T2)*", "\t**[NOTE] tab**", "**Visits** 3",
             "### Tryed", "- `go` x3 *(Ep1)*", "**[DANGR - CORE] e** *(Ep1 T2)*", "## Memories", "__[NOTE] f__", "- **[NOTE] g**", "\u{FEFF}", "[a]: b", "a\\", "*", "` `` ```",
+            "## Folder src", "## Folder c#: C", "## folder: src/search/", "## Topic release: The release", "## Topic of the day",
             "a --> b", "--\\>", "x --\\\\> y",
         ]).prop_map(str::to_owned),
     ]
@@ -83,6 +84,9 @@ fn scope() -> impl Strategy<Value = Scope> {
         1 => Just(Scope::Npc("troll".to_owned())),
         1 => Just(Scope::Agent("alex".to_owned())),
         1 => Just(Scope::Scene),
+        2 => prop_oneof![Just("/"), Just("src"), Just("src/search"), Just("my notes/c#/日本"), Just("ab: c")]
+            .prop_map(|path| Scope::Folder(FolderPath::parse(path).expect("a path"))),
+        1 => prop_oneof![Just("release"), Just("ci")].prop_map(|id| Scope::Topic(id.to_owned())),
     ]
 }
 

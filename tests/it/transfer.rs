@@ -14,8 +14,8 @@ use memories::notebook::files::Files;
 use memories::transfer::merge::{MergeOptions, MergeReport, OnConflict, merge};
 use memories::transfer::{TransferFormat, read, write};
 use memories::types::{
-    Attempt, Carried, CarriedChange, Category, Cause, Memory, Moment, Persistence, Provenance, Reference,
-    Scope, Span, Status, Way, fold_action, fold_title,
+    Attempt, Carried, CarriedChange, Category, Cause, FolderPath, Memory, Moment, Persistence, Provenance,
+    Reference, Scope, Span, Status, Way, fold_action, fold_title,
 };
 use proptest::prelude::*;
 
@@ -86,6 +86,8 @@ fn scope() -> impl Strategy<Value = Scope> {
         1 => number().prop_map(Scope::Location),
         1 => prop::sample::select(vec![
             Scope::World, Scope::Scene, Scope::Dialogue, Scope::Npc("troll".to_owned()), Scope::Agent("a-1_x".to_owned()),
+            Scope::Topic("release".to_owned()), Scope::Folder(FolderPath::root()),
+            Scope::Folder(FolderPath::parse("my notes/c#").unwrap()),
         ]),
     ]
 }

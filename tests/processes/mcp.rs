@@ -23,3 +23,4 @@ mod tools;
 #[cfg(feature = "llm")]
 mod trust;
 mod viewer;
+mod work;

@@ -25,6 +25,8 @@ Examples:
   memories add 23 'Dark without a lamp.'
   memories add 23 --category DANGER --title 'Trap door shuts' \\
       --text 'It shuts behind you and is barred from above.' --core
+  memories add dir:src/search 'Run cargo bench after changes of score.rs.'
+  memories add topic:release --name 'The release' 'Tags need a changelog.'
   memories add npc:troll --name 'The Troll' --importance 900 \\
       --text 'Accepts gifts and attacks all the same.'
   memories add world --category EVENT --title 'The dam opened' \\
@@ -43,7 +45,7 @@ Answer: one line, or with --json {version, outcome, scope, name, category,
 title, text, …, raised_to}. A text that another entry already has is not stored
 twice: the outcome is `duplicate`, with that entry.")]
 pub(crate) struct AddArgs {
-    /// An id, `npc:ID`, `agent:ID`, `world`, `scene`, `dialogue`, or the name of a place
+    /// An id, `npc:ID`, `agent:ID`, `dir:PATH`, `topic:ID`, `world`, `scene`, `dialogue`, or the name of a place
     #[arg(value_name = "SCOPE", allow_negative_numbers = true)]
     scope: String,
     /// The text of the memory, as by --text
@@ -67,7 +69,8 @@ pub(crate) struct AddArgs {
 pub fn run(mut cli: Cli<'_>, args: AddArgs) -> Result<u8, Failure> {
     args.writer.override_settings(&mut cli);
     let notebook = cli.notebook()?;
-    let (scope, called) = resolve_or_new(notebook.store(), &args.scope, args.new_place)?;
+    let (scope, called) =
+        resolve_or_new(&cli.settings.working_folder, notebook.store(), &args.scope, args.new_place)?;
     let (mut speaker, mut name) = (args.speaker, args.name);
     let mut given = args.memory;
     given.text = given.text.or(args.words);

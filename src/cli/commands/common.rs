@@ -7,6 +7,7 @@ use serde_json::json;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::ui::Ui;
+use crate::cli::working_folder::WorkingFolder;
 use crate::document::nearest;
 use crate::notebook::Snapshot;
 use crate::recall::{RecallError, read_scopes};
@@ -17,8 +18,8 @@ use crate::types::{Memory, Scope, ScopeName, did_you_mean};
 /// The next step for turns that wait for a model, said once a command.
 pub(crate) const RETRY: &str = "`memories retry` offers queued turns to the model again";
 
-/// Characters with a similar id that a hint names at most.
-const NEAR_CHARACTERS: usize = 3;
+/// Scopes with a similar id that a hint names at most.
+const NEAR_SECTIONS: usize = 3;
 
 /// The text of the memory file, or a failure if there is none.
 pub(crate) fn read_existing(store: &Store) -> Result<String, Failure> {
@@ -32,13 +33,13 @@ pub(crate) fn read_existing(store: &Store) -> Result<String, Failure> {
 }
 
 /// Parses scopes of the command line.
-pub(crate) fn parse_scopes(names: &[String]) -> Result<Vec<ScopeName>, Failure> {
-    names.iter().map(|name| name.parse().map_err(Failure::from)).collect()
+pub(crate) fn parse_scopes(folder: &WorkingFolder, names: &[String]) -> Result<Vec<ScopeName>, Failure> {
+    names.iter().map(|name| folder.scope_name(name)).collect()
 }
 
 /// Resolves a scope of the command line. A name must belong to exactly one place.
-pub(crate) fn resolve_scope(store: &Store, name: &str) -> Result<Scope, Failure> {
-    match name.parse::<ScopeName>()?.existing() {
+pub(crate) fn resolve_scope(folder: &WorkingFolder, store: &Store, name: &str) -> Result<Scope, Failure> {
+    match folder.scope_name(name)?.existing() {
         ScopeName::Scope(scope) => Ok(scope),
         name => Ok(read_scopes(store, &[name])?.remove(0).0),
     }
@@ -47,6 +48,7 @@ pub(crate) fn resolve_scope(store: &Store, name: &str) -> Result<Scope, Failure>
 /// As [`resolve_scope`], with the name or id that the caller gave the place. No scope where no place has that name,
 /// and `new_place` or an id of the caller's allows that.
 pub(crate) fn resolve_or_new(
+    folder: &WorkingFolder,
     store: &Store,
     name: &str,
     new_place: bool,
@@ -55,7 +57,7 @@ pub(crate) fn resolve_or_new(
         Ok(ScopeName::Place(id)) => (id, true),
         _ => (name.trim().to_owned(), false),
     };
-    let failure = match resolve_scope(store, name) {
+    let failure = match resolve_scope(folder, store, name) {
         Ok(scope) => return Ok((Some(scope), called)),
         Err(failure) => failure,
     };
@@ -68,40 +70,51 @@ pub(crate) fn resolve_or_new(
     }
 }
 
-/// Hints at the characters of the file whose ids are nearest to those that it does not have. A place that it does not
-/// have is visited for the first time.
-pub(crate) fn hint_at_near_characters<'a>(
+/// Hints at the characters, folders and topics of the file whose ids are nearest to those that it does not have. A place
+/// that it does not have is visited for the first time.
+pub(crate) fn hint_at_near_sections<'a>(
     ui: &mut Ui,
     snapshot: &Snapshot,
     scopes: impl IntoIterator<Item = &'a Scope>,
 ) {
     for scope in scopes {
         let is_there = || snapshot.headings().any(|heading| heading.scope == *scope);
-        if !matches!(scope, Scope::Npc(_) | Scope::Agent(_)) || is_there() {
+        let has_text_id =
+            matches!(scope, Scope::Npc(_) | Scope::Agent(_) | Scope::Folder(_) | Scope::Topic(_));
+        if !has_text_id || is_there() {
             continue;
         }
-        if let Some(near) = near_character(scope, snapshot.all_headings().map(|(scope, _)| scope)) {
+        if let Some(near) = near_section(scope, snapshot.all_headings().map(|(scope, _)| scope)) {
             ui.hint(&format!("nothing is known of {scope}; {near}"));
         }
     }
 }
 
-/// `did you mean …`, with the characters of the same kind whose ids are nearest.
-pub(crate) fn near_character(scope: &Scope, known: impl Iterator<Item = impl Display>) -> Option<String> {
+/// `did you mean …`, with the scopes of the same kind whose ids are nearest. A folder is not mistaken for one above it.
+pub(crate) fn near_section(scope: &Scope, known: impl Iterator<Item = impl Display>) -> Option<String> {
     let wanted = scope.to_string();
     let (kind, id) = wanted.split_once(':')?;
     let known: Vec<String> = known.map(|scope| scope.to_string()).collect();
-    let ids = known.iter().filter_map(|scope| scope.split_once(':')).filter(|(other, _)| *other == kind);
-    let near = nearest(id, ids.map(|(_, id)| id), NEAR_CHARACTERS);
+    let is_above = |other: &str| match scope {
+        Scope::Folder(path) => path.parents().any(|parent| parent.as_str() == other),
+        _ => false,
+    };
+    let ids = known.iter().filter_map(|scope| scope.split_once(':'));
+    let ids = ids.filter(|(other, id)| *other == kind && !is_above(id));
+    let near = nearest(id, ids.map(|(_, id)| id), NEAR_SECTIONS);
     did_you_mean(&near.into_iter().map(|id| format!("{kind}:{id}")).collect::<Vec<_>>())
 }
 
 /// The scopes that the arguments name, each of which the file has.
-pub(crate) fn find_scopes(store: &Store, names: &[String]) -> Result<Vec<Scope>, Failure> {
+pub(crate) fn find_scopes(
+    folder: &WorkingFolder,
+    store: &Store,
+    names: &[String],
+) -> Result<Vec<Scope>, Failure> {
     if names.is_empty() {
         return Ok(Vec::new());
     }
-    let names: Vec<ScopeName> = parse_scopes(names)?.into_iter().map(ScopeName::existing).collect();
+    let names: Vec<ScopeName> = parse_scopes(folder, names)?.into_iter().map(ScopeName::existing).collect();
     Ok(read_scopes(store, &names)?.into_iter().map(|(scope, _)| scope).collect())
 }
 
@@ -135,7 +148,7 @@ pub(crate) fn at_turn(place: &str, memory: &Memory) -> String {
 /// The failure of a command on a section that the file does not have. `known` are the scopes that it has.
 pub(crate) fn no_section(scope: &Scope, known: impl Iterator<Item = impl Display>) -> Failure {
     let failure = Failure::user(format!("there is no section of {scope}"));
-    let near = near_character(scope, known).into_iter();
+    let near = near_section(scope, known).into_iter();
     near.fold(failure, Failure::hint).hint("`memories list` shows what there is")
 }
 

@@ -43,7 +43,7 @@ warnings}. plan is null if there are too few
 memories. --plan takes this object or a bare {decisions}; memories that changed
 since are refused. The exit code is 4 if --apply could do nothing of the plan.")]
 pub(crate) struct ConsolidateArgs {
-    /// An id, `npc:ID`, `agent:ID`, `world`, `scene`, or a place's name
+    /// An id, `npc:ID`, `agent:ID`, `dir:PATH`, `topic:ID`, `world`, `scene`, or a place's name
     #[arg(value_name = "SCOPE", allow_negative_numbers = true)]
     scope: String,
     /// Write the parts of the plan that pass all checks
@@ -65,7 +65,7 @@ pub fn run(mut cli: Cli<'_>, args: ConsolidateArgs) -> Result<u8, Failure> {
     let ConsolidateArgs { scope, apply, dry_run: _, plan, writer, model } = args;
     writer.override_settings(&mut cli);
     let notebook = cli.notebook()?;
-    let scope = resolve_scope(notebook.store(), &scope)?;
+    let scope = resolve_scope(&cli.settings.working_folder, notebook.store(), &scope)?;
     let files = notebook.read()?;
     let candidates = candidates(&files, &scope);
     let objects = |memory| {

@@ -8,6 +8,7 @@ use crate::cli::commands::memory_args::{JsonFields, MEMORY_FIELDS};
 use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
+use crate::cli::working_folder::WorkingFolder;
 use crate::notebook::correct::{Corrected, Correction, Marks, Target, check_consistent};
 use crate::store::Store;
 use crate::types::fields::{count, named, text, texts};
@@ -80,7 +81,9 @@ pub fn run(
     args.writer.override_settings(&mut cli);
     let (command, notebook): (&str, _) = (name.into(), cli.notebook()?);
     let dated = match scope {
-        Some(scope) => vec![from_flags(resolve_scope(notebook.store(), &scope)?)?],
+        Some(scope) => {
+            vec![from_flags(resolve_scope(&cli.settings.working_folder, notebook.store(), &scope)?)?]
+        }
         None if cli.ui.stdin_is_terminal() => {
             let failure = Failure::usage("no correction is given");
             return Err(failure.hint(format!(
@@ -90,7 +93,10 @@ pub fn run(
         None => {
             let text =
                 cli.read_input("corrections as a JSON object or list, or name a scope; see `--help`")?;
-            from_json(notebook.store(), name, &text, &mut |warning| cli.ui.warning(&warning))?
+            {
+                let known = (&cli.settings.working_folder, notebook.store());
+                from_json(known, name, &text, &mut |warning| cli.ui.warning(&warning))?
+            }
         }
     };
     let (corrections, moments): (Vec<Correction>, Vec<Moment>) = dated.into_iter().unzip();
@@ -142,7 +148,7 @@ fn check_moment(correction: &Correction, moment: &Moment) -> Result<(), Failure>
 }
 
 fn from_json(
-    store: &Store,
+    known: (&WorkingFolder, &Store),
     called: CorrectionName,
     text: &str,
     warn: &mut dyn FnMut(String),
@@ -161,7 +167,7 @@ fn from_json(
     for value in &list {
         let fields = JsonFields::of(value, HINT)?;
         let name = name_of(&fields)?.unwrap_or(called);
-        let correction = one_from_json(store, name, &fields)?;
+        let correction = one_from_json(known, name, &fields)?;
         let known = fields_of(name);
         fields.unknown(name.into(), &known).into_iter().for_each(&mut *warn);
         let moment = if known.contains(&"turn") { fields.moment()? } else { Moment::default() };
@@ -192,7 +198,7 @@ fn fields_of(name: CorrectionName) -> Vec<&'static str> {
 }
 
 fn one_from_json(
-    store: &Store,
+    (folder, store): (&WorkingFolder, &Store),
     name: CorrectionName,
     fields: &JsonFields<'_>,
 ) -> Result<Correction, Failure> {
@@ -202,11 +208,11 @@ fn one_from_json(
     let line = line_of("line")?;
     let many = || {
         let titles = fields.read("titles", texts)?.unwrap_or_default();
-        Ok::<_, Failure>(targets(&resolve_scope(store, &scope)?, &titles, line))
+        Ok::<_, Failure>(targets(&resolve_scope(folder, store, &scope)?, &titles, line))
     };
     let one = || {
         let title = fields.required("title")?;
-        Ok::<_, Failure>(target(&resolve_scope(store, &scope)?, &title, line))
+        Ok::<_, Failure>(target(&resolve_scope(folder, store, &scope)?, &title, line))
     };
     match name {
         CorrectionName::Supersede => Ok(Correction::Supersede(many()?, Box::new(fields.memory()?))),
@@ -221,13 +227,13 @@ fn one_from_json(
         }
         CorrectionName::Link => {
             let other_scope = fields.read("in", text)?.unwrap_or_else(|| scope.clone());
-            let other_scope = resolve_scope(store, &other_scope)?;
+            let other_scope = resolve_scope(folder, store, &other_scope)?;
             let other = target(&other_scope, &fields.required("other")?, line_of("other_line")?);
             Ok(Correction::Link(one()?, other))
         }
         CorrectionName::Forget => Ok(Correction::Forget(one()?)),
         CorrectionName::Rename => {
-            Ok(Correction::Rename(resolve_scope(store, &scope)?, fields.required("name")?))
+            Ok(Correction::Rename(resolve_scope(folder, store, &scope)?, fields.required("name")?))
         }
     }
 }

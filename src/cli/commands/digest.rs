@@ -12,6 +12,7 @@ use crate::cli::commands::model_args::{ModelArgs, no_model};
 use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
 use crate::cli::failure::{Failure, FailureKind};
+use crate::cli::working_folder::WorkingFolder;
 use crate::llm::ModelError;
 use crate::recall::read_scopes;
 use crate::store::Store;
@@ -122,7 +123,9 @@ pub fn run(mut cli: Cli<'_>, args: DigestArgs) -> Result<u8, Failure> {
     let conversation = read_conversation(&mut cli, &conversation, id)?;
     let notebook = cli.notebook()?;
     let occasion = match (exit, event) {
-        (Some(place), _) => exit_of(notebook.store(), &place, new_place, present)?,
+        (Some(place), _) => {
+            exit_of((&cli.settings.working_folder, notebook.store()), &place, new_place, present)?
+        }
         (None, event) => {
             let tags = tags.iter().map(|tag| bare_tag(tag)).filter(|tag| !tag.is_empty()).collect();
             Occasion::Event { kind: event.unwrap_or_default(), related, tags }
@@ -151,12 +154,12 @@ pub fn run(mut cli: Cli<'_>, args: DigestArgs) -> Result<u8, Failure> {
 
 /// The occasion of leaving a place.
 fn exit_of(
-    store: &Store,
+    (folder, store): (&WorkingFolder, &Store),
     name: &str,
     new_place: bool,
     present: Vec<PresentCharacter>,
 ) -> Result<Occasion, Failure> {
-    match resolve_or_new(store, name, new_place)? {
+    match resolve_or_new(folder, store, name, new_place)? {
         (Some(Scope::Location(id)), _) => Ok(Occasion::Exit(id, present)),
         (None, called) => Ok(Occasion::ExitNew(called, present)),
         (Some(other), _) => Err(Failure::usage(format!("{other} is not a place"))

@@ -29,7 +29,7 @@ Examples:
 
 With --json: {version, scope, file, changed, problems}, problems as in `check`.")]
 pub(crate) struct EditArgs {
-    /// An id, `npc:ID`, `agent:ID`, `world`, `scene`, `dialogue`, `game`, or a place's name
+    /// An id, `npc:ID`, `agent:ID`, `dir:PATH`, `topic:ID`, `world`, `scene`, `dialogue`, `game`, or a place's name
     #[arg(value_name = "SCOPE", allow_negative_numbers = true)]
     scope: String,
 }
@@ -37,7 +37,7 @@ pub(crate) struct EditArgs {
 pub fn run(mut cli: Cli<'_>, args: EditArgs) -> Result<u8, Failure> {
     let EditArgs { scope } = args;
     let notebook = cli.notebook()?;
-    let scope = resolve_scope(notebook.store(), &scope)?;
+    let scope = resolve_scope(&cli.settings.working_folder, notebook.store(), &scope)?;
     let old = section(&notebook, &scope)?;
     let shown = old.trim_start_matches(BYTE_ORDER_MARK);
     let copy = notebook.store().working_copy(shown)?;

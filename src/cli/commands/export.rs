@@ -83,7 +83,10 @@ pub fn run(mut cli: Cli<'_>, args: ExportArgs) -> Result<u8, Failure> {
         let failure = Failure::user(format!("`{}` {what}", output.display()));
         return Err(failure.hint("export to another file"));
     }
-    let wanted = scopes.iter().map(|name| resolve_scope(store, name)).collect::<Result<Vec<_>, _>>()?;
+    let wanted = scopes
+        .iter()
+        .map(|name| resolve_scope(&cli.settings.working_folder, store, name))
+        .collect::<Result<Vec<_>, _>>()?;
     let (sections, free_lines) = sections(&notebook, &wanted, live)?;
     let bytes = transfer::write(&sections, format)?;
     let existing = if force { Existing::Replace } else { Existing::Keep };

@@ -112,7 +112,9 @@ pub fn run(mut cli: Cli<'_>, args: ExtractArgs) -> Result<u8, Failure> {
         return Ok(0);
     }
     let notebook = cli.notebook()?;
-    let scope = scope.map(|scope| resolve_scope(notebook.store(), &scope)).transpose()?;
+    let scope = scope
+        .map(|scope| resolve_scope(&cli.settings.working_folder, notebook.store(), &scope))
+        .transpose()?;
     let defaults = cli.settings.chat.extract.clone();
     let settings = ExtractSettings {
         mode: mode.unwrap_or(defaults.mode),

@@ -80,7 +80,10 @@ pub fn run(mut cli: Cli<'_>, args: ImportArgs) -> Result<u8, Failure> {
     let ImportArgs { input, format, on_conflict, into, new_places, keep_secrets, dry_run } = args;
     let format = format_of(&input, format)?;
     let notebook = cli.notebook()?;
-    let fallback = into.as_deref().map(|name| resolve_scope(notebook.store(), name)).transpose()?;
+    let fallback = into
+        .as_deref()
+        .map(|name| resolve_scope(&cli.settings.working_folder, notebook.store(), name))
+        .transpose()?;
     let source = read(&mut cli, &input, format)?;
     let options = MergeOptions { on_conflict, new_places, fallback, keep_secrets };
     let shows_progress = cli.ui.shows_progress();

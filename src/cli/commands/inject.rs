@@ -153,7 +153,7 @@ fn settings_of(cli: &Cli<'_>, store: &Store, args: InjectArgs) -> Result<InjectS
     settings.threshold = min_similarity.unwrap_or(settings.threshold);
     selection.apply_to(&mut settings);
     if !scopes.is_empty() {
-        settings.filter.scopes = find_scopes(store, &scopes)?;
+        settings.filter.scopes = find_scopes(&cli.settings.working_folder, store, &scopes)?;
     }
     Ok(settings)
 }

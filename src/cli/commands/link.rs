@@ -20,7 +20,7 @@ Examples:
 
 {JSON_HELP}"))]
 pub(crate) struct LinkArgs {
-    /// An id, `npc:ID`, `agent:ID`, `world`, `scene`, `dialogue`, or the name of a known place
+    /// An id, `npc:ID`, `agent:ID`, `dir:PATH`, `topic:ID`, `world`, `scene`, `dialogue`, or the name of a known place
     #[arg(value_name = "SCOPE", requires = "title")]
     scope: Option<String>,
     /// The exact title
@@ -42,12 +42,10 @@ pub(crate) struct LinkArgs {
 pub fn run(cli: Cli<'_>, args: LinkArgs) -> Result<u8, Failure> {
     let LinkArgs { scope, title, other, other_scope, other_line, correction } = args;
     let line = correction.line;
-    let store = cli.store()?;
+    let resolve = |name: String| resolve_scope(&cli.settings.working_folder, &cli.store()?, &name);
+    let other_scope = other_scope.map(resolve).transpose()?;
     correct::run(cli, CorrectionName::Link, correction, scope, |scope| {
-        let other_scope = match other_scope {
-            Some(other_scope) => resolve_scope(&store, &other_scope)?,
-            None => scope.clone(),
-        };
+        let other_scope = other_scope.unwrap_or_else(|| scope.clone());
         let one = target(&scope, &title.unwrap_or_default(), line);
         let other = target(&other_scope, &other.unwrap_or_default(), other_line);
         Ok((Correction::Link(one, other), Moment::default()))

@@ -65,7 +65,7 @@ pub fn run(mut cli: Cli<'_>, args: LogArgs) -> Result<u8, Failure> {
     let LogArgs { lines, place, outcome, episode, follow } = args;
     let store = cli.store()?;
     let filter = LogFilter {
-        scope: place.map(|place| resolve_scope(&store, &place)).transpose()?,
+        scope: place.map(|place| resolve_scope(&cli.settings.working_folder, &store, &place)).transpose()?,
         outcome,
         episode: episode.as_deref().map(episode_number).transpose()?,
     };

@@ -146,7 +146,10 @@ fn serve(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
         Failure::usage(error.to_string()).hint("give it as `--upstream https://api.openai.com`")
     })?;
     let store = cli.store()?;
-    let scopes = scopes.iter().map(|scope| resolve_scope(&store, scope)).collect::<Result<_, _>>()?;
+    let scopes = scopes
+        .iter()
+        .map(|scope| resolve_scope(&cli.settings.working_folder, &store, scope))
+        .collect::<Result<_, _>>()?;
     let choice = model.choose(&mut cli)?;
     cli.ui.notices(&choice.notice);
     let chat = &cli.settings.chat;

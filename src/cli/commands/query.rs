@@ -16,6 +16,7 @@ use crate::cli::commands::writer_args::ConfirmedArgs;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::values::{parse_count, parse_number, parse_own_importance};
+use crate::cli::working_folder::WorkingFolder;
 use crate::notebook::{MemoryObjects, SharedSnapshot};
 use crate::search::Searcher;
 use crate::search::filter::{Filter, MemoryKind};
@@ -80,7 +81,7 @@ struct FilterArgs {
     /// Only this category, such as DANGER; repeatable
     #[arg(long = "category", value_name = "CATEGORY")]
     categories: Vec<Category>,
-    /// Only `place`, `character`, `character_knowledge`, `scene` or `episodic`; repeatable
+    /// Only `place`, `character`, `character_knowledge`, `scene`, `episodic` or `work`; repeatable
     #[arg(long = "type", value_name = "TYPE")]
     kinds: Vec<MemoryKind>,
     /// Only with this tag; repeatable, then with all of them
@@ -117,7 +118,7 @@ struct FilterArgs {
 pub fn run(mut cli: Cli<'_>, args: QueryArgs) -> Result<u8, Failure> {
     let QueryArgs { question, filter, number, max_tokens, explain, answer, model } = args;
     let store = cli.store()?;
-    let filter = filter_of(&store, filter)?;
+    let filter = filter_of(&cli.settings.working_folder, &store, filter)?;
     let limit = number.unwrap_or(cli.settings.search_results.max(1));
     let embedder = cli.embedder()?;
     let searcher = Searcher::new(SharedSnapshot::new(store), cli.settings.search.clone(), embedder);
@@ -141,7 +142,11 @@ pub fn run(mut cli: Cli<'_>, args: QueryArgs) -> Result<u8, Failure> {
     Listing::of(&mut found, max_tokens, explain).show(cli.ui, &found)
 }
 
-fn filter_of(store: &crate::store::Store, args: FilterArgs) -> Result<Filter, Failure> {
+fn filter_of(
+    folder: &WorkingFolder,
+    store: &crate::store::Store,
+    args: FilterArgs,
+) -> Result<Filter, Failure> {
     let FilterArgs {
         scopes,
         categories,
@@ -161,7 +166,7 @@ fn filter_of(store: &crate::store::Store, args: FilterArgs) -> Result<Filter, Fa
         let failure = Failure::usage("superseded memories are only shown with `--all`");
         return Err(failure.hint("add `--all` to `--status superseded`"));
     }
-    let scopes = find_scopes(store, &scopes)?;
+    let scopes = find_scopes(folder, store, &scopes)?;
     let id = |name: String| {
         let id = name.trim().to_lowercase();
         id.strip_prefix("agent:").or(id.strip_prefix("npc:")).map_or(id.clone(), str::to_owned)

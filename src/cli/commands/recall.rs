@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::cli::commands::common::{hint_at_near_characters, parse_scopes};
+use crate::cli::commands::common::{hint_at_near_sections, parse_scopes};
 use crate::cli::commands::writer_args::ConfirmedArgs;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
@@ -12,7 +12,7 @@ use crate::document::Section;
 use crate::notebook::{MemoryObjects, Snapshot};
 use crate::recall::brief::{USUAL, newest, render_brief};
 use crate::recall::budget::estimate_tokens;
-use crate::recall::{Format, Limits, json, owned_sections, read, recall_newest, render};
+use crate::recall::{Format, Limits, json, owned_sections, parent_sections, read, recall_newest, render};
 use crate::types::{Memory, Scope, ScopeName, Viewer};
 
 /// Print what matters at a place, within a budget of tokens
@@ -25,9 +25,14 @@ Examples:
   memories recall 23 --all              all live memories
   memories recall 23 npc:troll world --last 3 --brief
                                         the newest of each, a line each
+  memories recall dir:.                 the folder you are in, then those above
   memories recall 23 --confirmed-by 2   what at least two writers say, and what
                                         bears no writer's name
   memories recall 23 --json
+
+A path after `dir:` starts at the root of the repository; with `.` or `..` in
+front, at the working directory. What is known of the folders above follows,
+as far as the budget allows.
 
 Notes that a person wrote at a place without the syntax of an entry follow the
 memories, as `Notes by hand:`.
@@ -43,7 +48,7 @@ memories_left_out, ways_left_out, worked_left_out, tried_left_out,
 notes_left_out}]}; with --brief
 {version, tokens, text, scopes: [{scope, name, memories}]}.")]
 pub(crate) struct RecallArgs {
-    /// Ids, `npc:ID`, `agent:ID`, `world`, `scene`, `dialogue`, or names of places
+    /// Ids, `npc:ID`, `agent:ID`, `dir:PATH`, `topic:ID`, `world`, `scene`, `dialogue`, or names of places
     #[arg(required = true, value_name = "SCOPE", allow_negative_numbers = true)]
     scopes: Vec<String>,
     /// Maximum of tokens of the whole answer, by an estimate that is rounded up
@@ -73,16 +78,13 @@ pub fn run(cli: Cli<'_>, args: RecallArgs) -> Result<u8, Failure> {
         true => Limits { max_tokens: None, ..defaults },
         false => Limits { max_tokens: max_tokens.or(defaults.max_tokens), ..defaults },
     };
-    let (store, names) = (cli.store()?, parse_scopes(&scopes)?);
+    let (store, names) = (cli.store()?, parse_scopes(&cli.settings.working_folder, &scopes)?);
     let snapshot = read(&store, &names)?;
     cli.ui.warnings(&snapshot.warning());
-    let asked = names.iter().filter_map(|name| match name {
-        ScopeName::Scope(scope) => Some(scope),
-        ScopeName::Name(_) | ScopeName::Place(_) => None,
-    });
-    hint_at_near_characters(cli.ui, &snapshot, asked);
+    hint_at_near_sections(cli.ui, &snapshot, names.iter().filter_map(ScopeName::scope));
     if brief {
         let mut sections = owned_sections(&snapshot, &Viewer::Person, &names)?;
+        sections.extend(parent_sections(&snapshot, &names));
         for (_, section) in &mut sections {
             section.memories.retain(|memory| memory.is_confirmed_by(limits.confirmed_by));
         }

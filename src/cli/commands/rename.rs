@@ -16,7 +16,7 @@ Examples:
 
 {JSON_HELP}"))]
 pub(crate) struct RenameArgs {
-    /// An id, `npc:ID`, `agent:ID`, or the name of a known place
+    /// An id, `npc:ID`, `agent:ID`, `dir:PATH`, `topic:ID`, or the name of a known place
     #[arg(value_name = "SCOPE", requires = "name")]
     scope: Option<String>,
     /// The new name

@@ -17,7 +17,7 @@ use crate::document::ways::anchor;
 use crate::document::{Document, PlaceNames, Section, mark_notes};
 use crate::notebook::{MemoryObjects, Snapshot};
 use crate::recall;
-use crate::types::{Scope, ScopeName, Viewer};
+use crate::types::{Scope, Viewer};
 
 /// Print a whole section, superseded memories too
 #[derive(Debug, clap::Args)]
@@ -36,7 +36,7 @@ With --json: {version, scope, name, visits, episodes, first_visit, memories,
 ways, worked, tried, carried, notes: [{heading, text}]}; with --all {version,
 order, sections: […]}.")]
 pub(crate) struct ShowArgs {
-    /// An id, `npc:ID`, `agent:ID`, `world`, `scene`, `dialogue`, `game`, or a place's name
+    /// An id, `npc:ID`, `agent:ID`, `dir:PATH`, `topic:ID`, `world`, `scene`, `dialogue`, `game`, or a place's name
     #[arg(value_name = "SCOPE", allow_negative_numbers = true, required_unless_present = "all")]
     scope: Option<String>,
     /// Print all sections, behind a table of contents
@@ -51,7 +51,7 @@ pub fn run(cli: Cli<'_>, args: ShowArgs) -> Result<u8, Failure> {
     let ShowArgs { scope, all: _, order } = args;
     let Some(scope) = scope else { return show_all(cli, order.unwrap_or_default()) };
     let store = cli.store()?;
-    let names = [scope.parse::<ScopeName>()?.existing()];
+    let names = [cli.settings.working_folder.scope_name(&scope)?.existing()];
     let snapshot = recall::read(&store, &names)?;
     cli.ui.warnings(&snapshot.warning());
     let (scope, section) = recall::sections(&snapshot, &Viewer::Person, &names)?.remove(0);

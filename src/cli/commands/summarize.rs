@@ -3,13 +3,13 @@
 use serde_json::json;
 
 use crate::ask::summary::summarize;
-use crate::cli::commands::common::{counted, hint_at_near_characters};
+use crate::cli::commands::common::{counted, hint_at_near_sections};
 use crate::cli::commands::model_args::{ModelArgs, no_model};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::document::Section;
 use crate::recall::{RecallError, owned_sections, read};
-use crate::types::{Scope, ScopeName, Viewer, did_you_mean};
+use crate::types::{Scope, Viewer, did_you_mean};
 
 /// Let a model summarize a place in two or three sentences
 #[derive(Debug, clap::Args)]
@@ -28,7 +28,7 @@ model, warnings}: titles are those that the summary is based on, memory_count
 counts the live ones, left_out those that the model was not shown. summary is
 null if nothing is known.")]
 pub(crate) struct SummarizeArgs {
-    /// An id, `npc:ID`, `agent:ID`, `world`, `scene`, `dialogue`, or a place's name
+    /// An id, `npc:ID`, `agent:ID`, `dir:PATH`, `topic:ID`, `world`, `scene`, `dialogue`, or a place's name
     #[arg(value_name = "SCOPE", allow_negative_numbers = true)]
     scope: String,
     #[command(flatten)]
@@ -38,7 +38,7 @@ pub(crate) struct SummarizeArgs {
 pub fn run(mut cli: Cli<'_>, args: SummarizeArgs) -> Result<u8, Failure> {
     let SummarizeArgs { scope: named, model } = args;
     let store = cli.store()?;
-    let names = [named.parse::<ScopeName>()?.existing()];
+    let names = [cli.settings.working_folder.scope_name(&named)?.existing()];
     let snapshot = read(&store, &names)?;
     let (scope, section) = match owned_sections(&snapshot, &Viewer::Person, &names) {
         Ok(mut found) => {
@@ -56,7 +56,7 @@ pub fn run(mut cli: Cli<'_>, args: SummarizeArgs) -> Result<u8, Failure> {
     let name = if section.name.is_empty() { named.trim() } else { section.name.as_str() }.to_owned();
     let live = section.live().count();
     let Some(scope) = scope.clone().filter(|_| live > 0) else {
-        hint_at_near_characters(cli.ui, &snapshot, &scope);
+        hint_at_near_sections(cli.ui, &snapshot, &scope);
         return show_nothing_known(cli, scope.as_ref(), &name);
     };
     let instead = format!("`memories recall {scope}` shows what is known without a model");

@@ -20,7 +20,7 @@ Examples:
 
 {JSON_HELP}"))]
 pub(crate) struct SupersedeArgs {
-    /// An id, `npc:ID`, `agent:ID`, `world`, `scene`, `dialogue`, or the name of a known place
+    /// An id, `npc:ID`, `agent:ID`, `dir:PATH`, `topic:ID`, `world`, `scene`, `dialogue`, or the name of a known place
     #[arg(value_name = "SCOPE", requires = "titles")]
     scope: Option<String>,
     /// Exact titles of the memories that it replaces

@@ -51,7 +51,7 @@ pub fn run(cli: Cli<'_>, args: TriedArgs) -> Result<u8, Failure> {
             Failure::usage("the action is empty").hint("name the action: `memories tried 64 take mailbox`")
         );
     }
-    let mut names = parse_scopes(&[place])?;
+    let mut names = parse_scopes(&cli.settings.working_folder, &[place])?;
     names.push(ScopeName::Scope(Scope::Game));
     let notebook = cli.notebook()?;
     let snapshot = read(notebook.store(), &names)?;

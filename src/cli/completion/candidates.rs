@@ -15,6 +15,7 @@ use crate::chat::extract::ExtractMode;
 use crate::chat::inject::block::InjectMode;
 use crate::cli::section_order::Order;
 use crate::cli::settings::{ProcessEnvironment, Settings};
+use crate::cli::working_folder::WorkingFolder;
 use crate::document::{Document, KNOWN_CATEGORIES};
 use crate::llm::Provider;
 use crate::map::MapFormat;
@@ -162,7 +163,10 @@ impl Line {
         let headings = document.headings();
         let scopes: Vec<(Scope, String)> =
             headings.map(|heading| (heading.scope.clone(), heading.name.clone())).collect();
-        let sections = self.scopes_in(&document).into_iter().filter_map(|scope| document.section(&scope));
+        let sections = self
+            .scopes_in(&document, &settings.working_folder)
+            .into_iter()
+            .filter_map(|scope| document.section(&scope));
         let titles = sections.flat_map(|section| section.memories);
         let titles = titles.map(|memory| (memory.title.clone(), truncate(&fold_spaces(&memory.text), HELP)));
         Some(KnownFile { scopes, titles: titles.collect() })
@@ -182,9 +186,9 @@ impl Line {
     }
 
     /// The first scope that the line names and the file has, and that of the flag `--in`.
-    fn scopes_in(&self, document: &Document) -> Vec<Scope> {
+    fn scopes_in(&self, document: &Document, folder: &WorkingFolder) -> Vec<Scope> {
         let Some((_, before)) = self.words.split_last() else { return Vec::new() };
-        let scope_of = |word: &str| match word.parse().ok()? {
+        let scope_of = |word: &str| match folder.scope_name(word).ok()? {
             ScopeName::Scope(scope) => {
                 document.headings().any(|heading| heading.scope == scope).then_some(scope)
             }

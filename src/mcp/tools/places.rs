@@ -10,7 +10,7 @@ use crate::mcp::parameter::Parameter;
 use crate::mcp::tools::schema;
 use crate::mcp::tools::searching::{NOTHING_YET, QUERY_MEMORIES};
 use crate::mcp::tools::tool::{Call, Effect, Tool};
-use crate::recall::{self, Circumstances, Evidence, Format, render};
+use crate::recall::{self, Circumstances, Evidence, Format, View, render};
 use crate::record::report::Outcome;
 use crate::record::turn::Turn;
 use crate::record::{Judge, RecordSettings, Recorder};
@@ -20,7 +20,7 @@ use crate::types::{Memory, Scope, ScopeName};
 /// Upper limit of memories in `get_top_memories`.
 const MAX_TOP: u64 = 20;
 
-const LOCATION: Parameter = Parameter::new("location", Text, "id or name")
+const LOCATION: Parameter = Parameter::new("location", Text, "id, name or dir:path")
     .required("name the place: its id, or a name that only one place has");
 const LIMIT: Parameter = Parameter::new("limit", Integer, "1-20, default 10");
 const ACTION: Parameter = Parameter::new("action", Text, "as you would type it")
@@ -114,8 +114,12 @@ fn get_location_memories(call: &Call<'_>) -> Result<Answer, Refusal> {
     let view = &views[0];
     let value =
         |scope: &Scope, memory: &Memory| memory_value(scope, memory, f64::from(memory.importance()) / 1000.0);
-    let shown: Vec<Value> = view.memories.iter().map(|memory| value(&view.scope, memory)).collect();
-    let linked: Vec<Value> = view.linked.iter().map(|linked| value(&linked.scope, &linked.memory)).collect();
+    // The folders above a folder are views of their own.
+    let of = |view: &View| view.memories.iter().map(|memory| value(&view.scope, memory)).collect::<Vec<_>>();
+    let shown: Vec<Value> = views.iter().flat_map(of).collect();
+    let linked = views.iter().flat_map(|view| &view.linked);
+    let linked: Vec<Value> = linked.map(|linked| value(&linked.scope, &linked.memory)).collect();
+    let left_out: usize = views.iter().map(|view| view.memories_left_out).sum();
     let data = json!({
         "query": view.scope.label(&view.name),
         "memories": shown,
@@ -126,15 +130,17 @@ fn get_location_memories(call: &Call<'_>) -> Result<Answer, Refusal> {
         "tried": view.actions.tried,
         "not_understood": view.actions.not_understood,
         "notes": view.notes,
-        "memories_left_out": view.memories_left_out,
+        "memories_left_out": left_out,
         "ways_left_out": view.ways_left_out,
         "worked_left_out": view.worked_left_out,
         "tried_left_out": view.tried_left_out,
         "notes_left_out": view.notes_left_out,
     });
     let text = render(&views, Format::Text);
-    let for_programs =
-        call.for_programs(|objects| recall::json::recalled(&text, &[recall::json::view(objects, view)]))?;
+    let for_programs = call.for_programs(|objects| {
+        let scopes: Vec<Value> = views.iter().map(|view| recall::json::view(objects, view)).collect();
+        recall::json::recalled(&text, &scopes)
+    })?;
     Ok(Answer { for_programs, ..Answer::new(text, data) })
 }
 

@@ -50,8 +50,8 @@ const TYPE: Parameter = Parameter::new(
 const FORM_SCOPE: Parameter = Parameter::new(
     "scope",
     Text,
-    "what it is about: a place's id or name, `npc:troll`, `world`, `scene`, `game`, `dialogue` (what was said) or \
-     `self`; default self, without an agent world",
+    "what it is about: a place's id or name, `npc:troll`, `world`, `scene`, `game`, `dialogue` (what was said), \
+     `dir:src/search`, `topic:release` or `self`; default self, without an agent world",
 );
 const SCOPE: Parameter = Parameter::new("scope", Text, "its `scope` in answers, if several have that title");
 const NEW_MEMORY_TITLE: Parameter =

@@ -220,7 +220,7 @@
     ["tentative", "Tentative", tentative],
     ["characters", "Characters", characters],
     ["dialogue", "Dialogue", whole("dialogue", "scene")],
-    ["rest", "World", whole("world", "game")],
+    ["rest", "World", whole("world", "game", "folder", "topic")],
     ["places", "Places", places],
     ["problems", "Problems", problems],
   ];

@@ -198,7 +198,9 @@
     }
 
     scopeName(scope) {
-      return scope.startsWith("location:") ? `Place ${scope.slice("location:".length)}` : scope;
+      const [, kind, id] = scope.match(/^([a-z]+):(.*)$/s) || [];
+      const called = { location: "Place", dir: "Folder", topic: "Topic" }[kind];
+      return called ? `${called} ${id}` : scope;
     }
 
     nameOf(scope, step) {

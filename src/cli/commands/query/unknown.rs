@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::cli::commands::common::near_character;
+use crate::cli::commands::common::near_section;
 use crate::cli::ui::Ui;
 use crate::document::nearest;
 use crate::notebook::Snapshot;
@@ -40,7 +40,7 @@ pub(super) fn hint_at_unknown(ui: &mut Ui, snapshot: &Snapshot, filter: &Filter)
     hint_at(ui, "tag", &wanted, &tags);
     let agents = filter.agents.iter().map(|id| Scope::Agent(id.clone()));
     for scope in agents.chain(filter.scopes.iter().cloned()).filter(|scope| !scopes.contains(scope)) {
-        let near = near_character(&scope, scopes.iter().copied());
+        let near = near_section(&scope, scopes.iter().copied());
         let near = near.unwrap_or_else(|| "`memories list` shows what there is".to_owned());
         ui.hint(&format!("there is no section of {scope}; {near}"));
     }

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use memories::document::{Document, DocumentError, EntryEdit, SectionUpdate};
 use memories::types::{
-    Attempt, Carried, CarriedChange, Category, Cause, Memory, Moment, Persistence, Provenance, Reference,
-    Scope, Span, Status, Way, fold_action,
+    Attempt, Carried, CarriedChange, Category, Cause, FolderPath, Memory, Moment, Persistence, Provenance,
+    Reference, Scope, Span, Status, Way, fold_action,
 };
 use proptest::prelude::*;
 
@@ -71,6 +71,8 @@ pub(super) fn scope() -> impl Strategy<Value = Scope> {
         1 => Just(Scope::World),
         1 => Just(Scope::Dialogue),
         1 => Just(Scope::Game),
+        1 => Just(Scope::Folder(FolderPath::parse("src/search").expect("a path"))),
+        1 => Just(Scope::Topic("release".to_owned())),
     ]
 }
 
@@ -493,6 +495,7 @@ fn name(scope: &Scope) -> &'static str {
     match scope {
         Scope::Location(id) => name_of(*id),
         Scope::Npc(_) => "The Troll",
+        Scope::Topic(_) => "The release",
         _ => "",
     }
 }
