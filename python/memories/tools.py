@@ -77,9 +77,8 @@ class Tools:
             return _failed(f"there is no argument `{min(unknown)}`", names.split())
         # A model that plays by names comes to places that have no id yet.
         always = {"new_place": True} if tool == "record_turn" else {}
-        stated = {key: value for key, value in given.items() if value is not None}
         try:
-            result = ask(self._memories, self._command, "tools/call", name=tool, arguments={**stated, **always})
+            result = ask(self._memories, self._command, "tools/call", name=tool, arguments={**given, **always})
         except MemoriesError as error:
             if error.code != 2:
                 raise

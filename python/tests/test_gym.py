@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 from conftest import ROOT
 
-from memories import Memories, MemoriesError, Place
+from memories import Memories, MemoriesError, Place, Recorded, Turn
 from memories.gym import Remembering
 
 pytest.importorskip("gymnasium", reason="needs requirements-adapters.txt")
@@ -109,6 +110,10 @@ def test_it_is_a_wrapper_among_others(memories: Memories) -> None:
     assert not hasattr(env.env, "rooms") and env.env.get_wrapper_attr("rooms") == Cave.rooms
     env.set_wrapper_attr("has_lamp", False)
     assert env.unwrapped.has_lamp is False
+    direct = Remembering(Cave(), memories)
+    direct.set_wrapper_attr("rooms", (Place(3), Place(4)))
+    direct.reset()
+    assert direct.recall().scopes[0].scope == "location:3"
 
 
 @pytest.mark.filterwarnings("ignore:.*is different from the unwrapped")
@@ -117,6 +122,19 @@ def test_gymnasium_finds_nothing_wrong(memories: Memories) -> None:
     # What is known of a place grows, so no two runs are the same.
     env.unwrapped.spec = EnvSpec("Cave-v0", nondeterministic=True)
     check_env(env, skip_render_check=True, skip_close_check=True)
+
+
+class Heard(Memories):
+    """A memory that also keeps the turns as they came."""
+
+    def record(self, turn: Turn | Mapping[str, Any], *, new_place: bool = False) -> Recorded:
+        assert isinstance(turn, Turn)
+        self.turns = [*getattr(self, "turns", ()), turn]
+        return super().record(turn, new_place=new_place)
+
+    @property
+    def scores(self) -> list[tuple[int | None, int | None]]:
+        return [(turn.score_before, turn.score_after) for turn in self.turns]
 
 
 class Old:
@@ -131,13 +149,15 @@ class Old:
         return f"You {action}.", 1.0 if action == "win" else 0.0, action == "win", {}
 
 
-def test_an_older_environment(memories: Memories) -> None:
+def test_an_older_environment(program: str, tmp_path: Path) -> None:
+    memories = Heard(tmp_path / "Memories.md", program=program)
     env = Remembering(Old(), memories)
     assert env.reset() == "-= West of House =-\nA field."
     obs, reward, done, info = env.step("jump about")
     assert (obs, reward, done) == ("You jump about.", 0.0, False)
-    assert env.tried("jump about").verdict == "unknown_effect", "a reward of 0 does not say that nothing changed"
+    assert env.tried("jump about").verdict == "unknown_effect"
     *_, info = env.step("win")
+    assert memories.scores == [(None, None), (0, 1)], "a reward of 0 does not say that nothing changed"
     assert "(Ep1, T2, +1)" in info["memories"]
     assert "Location Memory for West of House (Location 1)" in info["memories"]
     assert env.name == "old" and not hasattr(env, "unwrapped")
@@ -284,14 +304,16 @@ def test_textworld_by_gym(game: Game, memories: Memories) -> None:
 
 
 @foreign
-def test_jericho_with_a_game_that_it_does_not_know(game: Game, memories: Memories) -> None:
+def test_jericho_with_a_game_that_it_does_not_know(game: Game, program: str, tmp_path: Path) -> None:
     jericho: Any = pytest.importorskip("jericho", reason=REASON)
+    memories = Heard(tmp_path / "Memories.md", program=program)
     env = Remembering(jericho.FrotzEnv(game.file), memories)
     *_, info = explored(env, game)
     assert info["score"] == 0 and info["memories"] == str(env.recall())
     (section,) = env.recall().scopes
     assert len(section.ways) > 0 and section.name.lower() in game.rooms
-    assert section.worked == () and section.memories == (), "a score that is always 0 proves nothing"
+    assert section.worked == () and section.memories == ()
+    assert set(memories.scores) == {(None, None)}, "a score that is always 0 proves nothing"
     assert env.tried(game.solution[-1]).verdict == "unknown_effect"
 
 

@@ -115,6 +115,14 @@ def test_many_items_may_say_the_same(store: MemoriesStore) -> None:
     assert item is not None and item.value == {"text": "Likes pizza.", "importance": 900}
 
 
+def test_a_text_may_stay_where_other_parts_change(store: MemoriesStore, tmp_path: Path) -> None:
+    values: list[dict[str, Any]] = [{"text": "Hot."}, {"text": "Hot.", "importance": 900}, {"content": "Hot."}]
+    for value in [*values, {"text": "hot"}]:
+        store.put(("world",), "stove", value)
+        assert [item.value for item in store.search(())] == [value]
+    assert (tmp_path / "Memories.md").read_text().count("Hot.") == 1, "what did not change is not struck"
+
+
 @pytest.mark.parametrize(
     "value", [{"at": datetime(2026, 1, 1)}, {"a": (1,)}, {1: "a"}, {"a": float("nan")}, {"a": {1}}]
 )
@@ -310,6 +318,29 @@ def test_several_threads_and_stores_write_one_file(program: str, tmp_path: Path)
         assert await stores[0].alist_namespaces() == [("memories", "u")]
 
     asyncio.run(main())
+
+
+def test_a_put_gives_way_to_another_program(program: str, tmp_path: Path) -> None:
+    class Overtaken(Memories):
+        """A memory into which another program writes behind the first look of a `put`."""
+
+        looks = 0
+
+        def run(self, *arguments: object, input: str | None = None) -> dict[str, Any]:
+            answer = super().run(*arguments, input=input)
+            self.looks += 1
+            if self.looks == 2:
+                other.put(("world",), "dam", {"text": "Closed."})
+            return answer
+
+    file = tmp_path / "Memories.md"
+    other = MemoriesStore(Memories(file, program=program))
+    other.put(("world",), "gate", {"text": "Locked."})
+    late = MemoriesStore(Overtaken(file, program=program))
+    assert late.get(("world",), "dam") is None
+    late.put(("world",), "dam", {"text": "Open."})
+    assert [item.value["text"] for item in other.search(())] == ["Open.", "Locked."]
+    assert "~~Closed.~~" in file.read_text()
 
 
 def test_what_is_not_supported_is_refused(store: MemoriesStore, tmp_path: Path) -> None:

@@ -199,6 +199,20 @@ def test_an_agent_sees_its_own(memories: Memories) -> None:
     assert "oak" in Tools(memories).call("search", {"question": "where is the gold?"})
 
 
+def test_what_may_be_left_out_may_be_null(memories: Memories) -> None:
+    schemas = {tool["name"]: tool["input_schema"]["properties"] for tool in Tools(memories).anthropic()}
+    nullable = {name: {key for key, one in schema.items() if "null" in one["type"]} for name, schema in schemas.items()}
+    assert nullable == {
+        "recall": set(),
+        "tried": {"inventory"},
+        "record": {"location_after", "score_after", "inventory_after", "world_changed", "died"},
+        "remember": {"scope", "title", "type", "importance"},
+        "search": set(),
+        "path": {"from"},
+    }
+    assert schemas["tried"]["inventory"]["type"] == ["array", "null"]
+
+
 def test_names_may_have_a_prefix(memories: Memories) -> None:
     tools = Tools(memories, prefix="memory_")
     functions = [tool["function"] for tool in tools.openai()]
