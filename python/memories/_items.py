@@ -17,7 +17,11 @@ from langgraph.store.memory import InMemoryStore
 #: Characters that the program replaces in a text.
 _CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff"
 _PLAIN = re.compile(rf"(?!\s)[^{_CONTROLS}]+(?<!\s)")
-_SCOPE = re.compile("world|scene|(npc|agent):[a-z0-9_-]+|location:(0|[1-9][0-9]{0,8}|(?=.*[a-z])[a-z0-9_-]{1,64})")
+#: Scopes that are namespaces, in the form in which the file has them.
+_SCOPE = re.compile(
+    "world|scene|(npc|agent|topic):[a-z0-9_-]+|dir:(?!.{401})(/|[A-Za-z0-9_@+-]+(/[A-Za-z0-9_@+-]+)*)"
+    "|location:(0|[1-9][0-9]{0,8}|(?=.*[a-z])[a-z0-9_-]{1,64})"
+)
 #: What a value may name beside its text, and what a memory has that does not state it.
 _USUAL: dict[str, Any] = {"category": "NOTE", "importance": 500}
 
@@ -98,7 +102,7 @@ def scope_of(namespace: tuple[str, ...]) -> str:
         return scope
     name = "-".join(namespace)
     plain = re.sub(r"[^a-z0-9_]+", "-", name.lower())[:40].strip("-")
-    return f"agent:{plain}" if plain and plain == name else f"agent:{plain or 'store'}-{_mark(name)}"
+    return f"topic:{plain}" if plain and plain == name else f"topic:{plain or 'store'}-{_mark(name)}"
 
 
 def fields_of(

@@ -1,10 +1,10 @@
 """`MemoriesStore`: LangGraph's long-term store in a memory file, which people can read and edit.
 
 An item is a memory. Its namespace is a section, and its key the title: `("location", "23")`, `("npc", "troll")`,
-`("agent", "alex")`, `("world",)` and `("scene",)` are these scopes, and each other namespace has a section of its own,
-`("memories", "user-1")` that of `agent:memories-user-1`. What the store writes bears its address as a tag,
-`#item:memories/user-1/food`, so a person may change the title. A memory without one, of a game or of a person, is an
-item as well: of its section's namespace, with its title as the key, and of 1970 unless it bears a date.
+`("agent", "alex")`, `("topic", "release")`, `("dir", "src/search")`, `("world",)` and `("scene",)` are these scopes.
+Each other namespace is a topic, `("memories", "user-1")` that of `topic:memories-user-1`. What the store writes bears
+its address as a tag, `#item:memories/user-1/food`, so a person may change the title. A memory without one, of a game or
+a person, is an item of its section's namespace, with its title as the key, and of 1970 unless it bears a date.
 
 A value of one text, such as `{"text": …}` or `{"content": …}`, stands in the file as that text; it may have a
 `category` and an `importance` beside it. All other values stand there as JSON, and so does a text that the program

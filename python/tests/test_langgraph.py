@@ -41,7 +41,7 @@ def test_items_are_memories_that_people_read(store: MemoriesStore, memories: Mem
         "**[DANGER] gifts**",
         "Takes lunch, and attacks all the same.",
         "---",
-        "## Agent memories-user-1: memories/user-1",
+        "## Topic memories-user-1: memories/user-1",
         "### Memories",
         "**[NOTE] food**",
         "Likes pizza.",
@@ -174,7 +174,8 @@ class Values:
         *("\u200b", "\u00a0", "😀", "e\u0301", "\0", "\x1b", "\r", "\x85", "\u2028", "\ud800", "'", '"', "{", "}", "."),
     )
     namespaces = (
-        *(("world",), ("scene",), ("npc", "troll"), ("npc", "Troll X"), ("agent", "alex"), ("agent", "memories-u1")),
+        *(("world",), ("scene",), ("npc", "troll"), ("npc", "Troll X"), ("agent", "alex"), ("topic", "memories-u1")),
+        *(("topic", "release"), ("dir", "/"), ("dir", "src/search"), ("dir", "src//x"), ("dir", "a", "b")),
         *(("location", "23"), ("location", "town-square"), ("location", "007"), ("memories", "u1"), ("docs",)),
         *(("memories", "u-1"), ("memories-u", "1"), ("Übung", "北 京", "a/b%c"), ("dialogue",), ("a", "b", "c", "d")),
     )
