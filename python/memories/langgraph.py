@@ -37,7 +37,7 @@ class MemoriesStore(BaseStore):
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Answers all questions from one state of the file, then does the last `PutOp` of each item.
 
-        Raises `MemoriesError`, and `TypeError` or `ValueError` for a value that is not JSON.
+        Raises `MemoriesError`; `TypeError` or `ValueError` for a value that is not JSON.
         """
         ops = list(ops)
         entries = [] if all(isinstance(op, PutOp) for op in ops) else self._read()
@@ -68,7 +68,6 @@ class MemoriesStore(BaseStore):
         return [entry for section in exported.get("sections", ()) for entry in entries_of(section)]
 
     def _answer(self, op: Op, items: dict[tuple[tuple[str, ...], str], Entry]) -> Result:
-        """The answer to a question. What filters and conditions mean is left to LangGraph's own store."""
         if isinstance(op, PutOp):
             return None
         if isinstance(op, GetOp):

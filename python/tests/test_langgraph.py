@@ -234,7 +234,7 @@ def contents(store: BaseStore) -> dict[Address, str]:
 def test_random_operations_do_what_langgraphs_own_store_does(seed: int, history: bool, memories: Memories) -> None:
     store, oracle, values = MemoriesStore(memories, history=history), InMemoryStore(), Values(seed)
     put: list[Address] = []
-    for step in range(250):
+    for step in range(125):
         chance, (namespace, key) = values.random.random(), values.address()
         if chance < 0.7:
             value = values.value()
