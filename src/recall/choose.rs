@@ -30,6 +30,9 @@ const WAYS_SHARE: usize = 4;
 /// As [`WAYS_SHARE`], for actions that worked.
 const WORKED_SHARE: usize = 6;
 
+/// Lines about the folders above of which nothing fits may take one part in this many of the budget.
+const PARENTS_SHARE: usize = 4;
+
 /// Limit of tokens for what the game does not understand.
 const NOT_UNDERSTOOD_TOKENS: usize = 60;
 
@@ -112,16 +115,19 @@ pub(super) fn choose_with_parents(
         return offers.iter().chain(&above).map(|offer| everything(offer, known)).collect();
     };
     let fit = |offer: &Offer<'_>, budget: usize| choose_one(offer, known, limits, budget, format);
-    // Each of them says at least that it is there.
-    let mut lines: usize = above.iter().map(|offer| cost_of_view(&nothing(offer), format, 2)).sum();
-    let mut views = share(&offers, budget.saturating_sub(lines), format, fit);
     let used = |view: &View| cost_of_view(view, format, 2);
+    // Each of them says at least that it is there, if that takes no more than a part of the budget.
+    let mut lines =
+        above.iter().map(|offer| used(&nothing(offer))).sum::<usize>().min(budget / PARENTS_SHARE);
+    let mut views = share(&offers, budget.saturating_sub(lines), format, fit);
     let mut left = budget.saturating_sub(if above.is_empty() { 0 } else { views.iter().map(used).sum() });
     for offer in &above {
-        lines -= used(&nothing(offer));
+        lines = lines.saturating_sub(used(&nothing(offer)));
         let view = fit(offer, left.saturating_sub(lines));
-        left = left.saturating_sub(used(&view));
-        views.push(view);
+        if let Some(rest) = left.checked_sub(used(&view)) {
+            left = rest;
+            views.push(view);
+        }
     }
     views
 }
@@ -414,6 +420,12 @@ mod tests {
                 assert_eq!(root.memories_left_out + root.memories.len(), 9);
                 assert!(child.memories_left_out == 0 || own > 3);
             }
+        }
+        for max_tokens in [40, 60, 80] {
+            let views = folders([1, 9, 9], max_tokens, Format::Text);
+            let shown = render::render(&views, Format::Text);
+            assert!(estimate_tokens(&shown) <= max_tokens, "{shown}");
+            assert!(max_tokens < 60 || views[0].memories.len() == 1, "{shown}");
         }
         let views = folders([2, 0, 1], 300, Format::Text);
         assert_eq!(views.len(), 2, "nothing is known of `src`");

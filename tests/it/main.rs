@@ -52,6 +52,7 @@ mod tokens;
 mod transfer;
 mod trust;
 mod words;
+mod work;
 #[path = "../support/world.rs"]
 mod world;
 mod zorkgpt_files;

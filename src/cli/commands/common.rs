@@ -1,6 +1,8 @@
 //! Helpers that several commands share.
 
+use std::borrow::Borrow;
 use std::fmt::Display;
+use std::mem::discriminant;
 
 use serde_json::json;
 
@@ -91,17 +93,20 @@ pub(crate) fn hint_at_near_sections<'a>(
 }
 
 /// `did you mean …`, with the scopes of the same kind whose ids are nearest. A folder is not mistaken for one above it.
-pub(crate) fn near_section(scope: &Scope, known: impl Iterator<Item = impl Display>) -> Option<String> {
+pub(crate) fn near_section(scope: &Scope, known: impl Iterator<Item = impl Borrow<Scope>>) -> Option<String> {
     let wanted = scope.to_string();
     let (kind, id) = wanted.split_once(':')?;
-    let known: Vec<String> = known.map(|scope| scope.to_string()).collect();
+    // Most sections of a large file are places.
+    let is_alike = |other: &Scope| discriminant(other) == discriminant(scope);
+    let known = known.filter(|other| is_alike(other.borrow()));
+    let known: Vec<String> = known.map(|scope| scope.borrow().to_string()).collect();
     let is_above = |other: &str| match scope {
         Scope::Folder(path) => path.parents().any(|parent| parent.as_str() == other),
         _ => false,
     };
     let ids = known.iter().filter_map(|scope| scope.split_once(':'));
-    let ids = ids.filter(|(other, id)| *other == kind && !is_above(id));
-    let near = nearest(id, ids.map(|(_, id)| id), NEAR_SECTIONS);
+    let ids = ids.map(|(_, id)| id).filter(|id| !is_above(id));
+    let near = nearest(id, ids, NEAR_SECTIONS);
     did_you_mean(&near.into_iter().map(|id| format!("{kind}:{id}")).collect::<Vec<_>>())
 }
 
@@ -146,7 +151,7 @@ pub(crate) fn at_turn(place: &str, memory: &Memory) -> String {
 }
 
 /// The failure of a command on a section that the file does not have. `known` are the scopes that it has.
-pub(crate) fn no_section(scope: &Scope, known: impl Iterator<Item = impl Display>) -> Failure {
+pub(crate) fn no_section(scope: &Scope, known: impl Iterator<Item = impl Borrow<Scope>>) -> Failure {
     let failure = Failure::user(format!("there is no section of {scope}"));
     let near = near_section(scope, known).into_iter();
     near.fold(failure, Failure::hint).hint("`memories list` shows what there is")
