@@ -5,7 +5,8 @@
 In each round the same call is done in four ways, one after the other: by a bare process (`posix_spawn`, pipes,
 `waitpid`), by the module with processes, by the module with a session, and by the bare process again, which tells how
 much two measurements of the same thing differ. Each way has a memory file of its own with the same turns, and the
-built-in rules take the memories. At last the session is measured alone. Times are in milliseconds.
+built-in rules take the memories. Then the session is measured alone, and at last what joins the memory to other
+packages: a step of a game, a call of a tool, and items of LangGraph's store. Times are in milliseconds.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ import os
 import sys
 import tempfile
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
@@ -23,6 +26,9 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 from memories import Memories, Turn
+from memories.gym import Remembering
+from memories.langgraph import MemoriesStore
+from memories.tools import Tools
 
 METHODS = ("record", "tried", "recall")
 
@@ -94,8 +100,73 @@ def measure(ways: dict[str, Bare | Module], rounds: int) -> None:
                 times[name].append((time.perf_counter() - begun) * 1000)
         least = median(next(iter(times.values()))[WARM_UP:])
         for name, taken in times.items():
-            p50, p95 = median(taken[WARM_UP:]), quantiles(taken[WARM_UP:], n=20)[18]
+            p50, p95 = figures(taken)
             print(f"{method:8}{name:15}{p50:8.3f}{p95:8.3f}{p50 - least:12.3f}")
+
+
+def figures(taken: list[float]) -> tuple[float, float]:
+    """The median and the 95th percentile without the first rounds."""
+    return median(taken[WARM_UP:]), quantiles(taken[WARM_UP:], n=20)[18]
+
+
+class Cottage:
+    """A game whose every action scores."""
+
+    def __init__(self) -> None:
+        self.score = 0
+
+    def told(self) -> dict[str, Any]:
+        return {"location": "Kitchen", "score": self.score}
+
+    def reset(self) -> tuple[str, dict[str, Any]]:
+        return "A kitchen.", self.told()
+
+    def step(self, action: str) -> tuple[str, int, bool, dict[str, Any]]:
+        self.score += 1
+        return f"You {action}.", 0, False, self.told()
+
+
+def measure_adapters(folder: Path, program: str, rounds: int) -> None:
+    """Prints the same of a step of a game, a call of a tool, and items of a store of 10, 1,000 and 10,000."""
+    calls: dict[str, Callable[[int], object]] = {}
+    for session in (False, True):
+        game = Remembering(Cottage(), Memories(folder / f"game{session}.md", session=session, program=program))
+        game.reset()
+        way = "session" if session else "processes"
+        calls[f"step of a game, {way}"] = partial(step, game)
+    calls["call of a tool"] = partial(call_tool, Tools(Memories(folder / "tools.md", program=program)))
+    for count in (10, 1_000, 10_000):
+        path = folder / f"store{count}.md"
+        memories = Memories(path, program=program)
+        entries = (f"**[NOTE] fact {number}**\nNumber {number} is {number * 7919}.\n" for number in range(count))
+        path.write_text("## Topic facts: facts\n\n### Memories\n\n" + "\n".join(entries), encoding="utf-8")
+        store = MemoriesStore(memories)
+        calls[f"get, {count:,} items"] = partial(get, store)
+        calls[f"put, {count:,} items"] = partial(put, store)
+    for name, call in calls.items():
+        taken: list[float] = []
+        for number in range(WARM_UP + rounds):
+            begun = time.perf_counter()
+            call(number)
+            taken.append((time.perf_counter() - begun) * 1000)
+        print("{:27}{:8.3f}{:8.3f}".format(name, *figures(taken)))
+
+
+def step(game: Remembering, number: int) -> object:
+    return game.step(f"push {number}")
+
+
+def call_tool(tools: Tools, number: int) -> object:
+    turn = {"location": "5:Kitchen", "action": f"push {number}", "response": "Nothing.", "world_changed": False}
+    return tools.call("record", turn)
+
+
+def get(store: MemoriesStore, number: int) -> object:
+    return store.get(("topic", "facts"), "fact 7")
+
+
+def put(store: MemoriesStore, number: int) -> None:
+    store.put(("topic", "facts"), "fact 7", {"text": f"Number 7 was {number}."})
 
 
 def main() -> None:
@@ -122,6 +193,7 @@ def main() -> None:
         for way in (*ways.values(), alone):
             if isinstance(way, Module):
                 way.memories.close()
+        measure_adapters(folder, program, max(20, arguments.number // 10))
 
 
 if __name__ == "__main__":
