@@ -184,8 +184,9 @@ class Memory(Record):
 class Found(Memory):
     """A memory that a question found, with its relevance from 0 to 1.
 
-    `type` is `place`, `character`, `character_knowledge`, `scene`, `episodic` or `work`. `matched` are words of the question
-    that it has. `passage` is the most similar part of a long text; where `cut` is set, `text` is only that part.
+    `type` is `place`, `character`, `character_knowledge`, `scene`, `episodic` or `work`. `matched` are words of the
+    question that it has. `passage` is the most similar part of a long text; where `cut` is set, `text` is only that
+    part.
     """
 
     relevance: float = 0.0
