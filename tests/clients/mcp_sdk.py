@@ -78,7 +78,7 @@ async def every_request(program, mode, way):
             assert result.is_error and "did you mean" in result.content[0].text
             resources = (await client.list_resources()).resources
             templates = (await client.list_resource_templates()).resource_templates
-            assert len(resources) == 4 and len(templates) == 3
+            assert len(resources) == 4 and len(templates) == 5
             for resource in resources:
                 contents = (await client.read_resource(str(resource.uri))).contents
                 assert contents[0].text.startswith("## "), contents
