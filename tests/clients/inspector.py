@@ -50,7 +50,7 @@ def main(inspector, program):
             assert result.get("isError"), f"{tool} {arguments} was not refused"
             calls.check_refusal(tool, arguments, expected, result["content"][0]["text"])
         resources = client.ask("resources/list")[0]["resources"]
-        assert len(client.ask("resources/templates/list")[0]["resourceTemplates"]) == 3
+        assert len(client.ask("resources/templates/list")[0]["resourceTemplates"]) == 5
         for resource in resources:
             read = client.ask("resources/read", "--uri", resource["uri"])[0]
             assert read["contents"][0]["text"].startswith("## "), read
