@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
+#: Longest time limit in seconds that systems take, more than ten days.
+LONGEST = 1_000_000.0
+
+
 class Memories:
     """A memory file, read and written by the program `memories`.
 
@@ -64,12 +68,16 @@ class Memories:
         timeout: float | None = 60,
     ) -> None:
         # A later change of the working folder shall not lead to another file.
+        if timeout is not None and not timeout > 0:
+            raise ValueError("`timeout` is a number of seconds above 0, or None")
+        named = _process.find_program() if program is None else os.fspath(program)
         self._command = [
-            _process.find_program() if program is None else os.fspath(program),
+            # A name alone is looked for on the path.
+            os.path.abspath(named) if os.path.dirname(named) else named,
             *("--json", "--quiet", "--file", _process.check(os.path.abspath(path))),
             *(() if config is None else ("--config", _process.check(os.path.abspath(config)))),
         ]
-        self._timeout = timeout
+        self._timeout = None if timeout is None else min(timeout, LONGEST)
         self._wants_session, self._starting = session, threading.Lock()
         self._session: Session | None = None
 
@@ -99,7 +107,7 @@ class Memories:
         that was recorded before is not recorded again. `timeout` holds for each turn.
         """
         lines = [_process.to_json(turn.to_json() if isinstance(turn, Turn) else turn) for turn in turns]
-        timeout = None if self._timeout is None else self._timeout * max(1, len(lines))
+        timeout = None if self._timeout is None else min(self._timeout * max(1, len(lines)), LONGEST)
         arguments = ("record", "--turns", "-", *_flag("--new-place", new_place))
         return RecordedAll.from_json(self._run(*arguments, data=b"\n".join(lines), timeout=timeout))
 
@@ -116,7 +124,9 @@ class Memories:
         `inventory` is what is carried now, by default what the last recorded turn left. An item has no comma.
         """
         items = None if inventory is None else list(inventory)
-        answer = self._tool("check_action", _arguments.of_action(place, _process.check(action), items))
+        # As it is recorded. No program can be given a NUL character.
+        action = _process.check(action.replace("\0", "\ufffd"))
+        answer = self._tool("check_action", _arguments.of_action(place, action, items))
         if answer is None:
             carried = None if items is None else ",".join(items)
             answer = self._run("tried", *_option("--inventory", carried), "--", text_of(place), action)
@@ -147,7 +157,7 @@ class Memories:
             answer = self._run("top", f"--number={number}")
         return [Memory.from_json(memory) for memory in answer.get("memories", ())]
 
-    def path(self, to: int | str | Place, start: int | str | Place | None = None) -> Path:
+    def path(self, to: int | str | Place, *, start: int | str | Place | None = None) -> Path:
         """The shortest known way from `start`, by default the place where the last recorded turn ended."""
         answer = self._tool("find_path", _arguments.of_ways(to=to, **{"from": start}))
         if answer is None:

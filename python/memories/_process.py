@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import logging
 import os
 import select
-import shutil
 import subprocess
 import sys
 import sysconfig
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -30,8 +31,10 @@ def find_program() -> str:
     Raises `MemoriesError` if there is none.
     """
     name = "memories.exe" if sys.platform == "win32" else "memories"
-    beside = (folder / name for folder in folders())
-    found = next((str(path) for path in beside if path.is_file()), None) or shutil.which(name)
+    # Not in the working directory, where anybody's program may be: relative parts of the path do not count.
+    path = [Path(part) for part in os.environ.get("PATH", "").split(os.pathsep) if os.path.isabs(part)]
+    programs = (str(folder / name) for folder in (*folders(), *path))
+    found = next((program for program in programs if os.path.isfile(program) and os.access(program, os.X_OK)), None)
     if found is None:
         hint = "install it with `pip install memories-md`, or name it: `Memories(program=…)`"
         raise MemoriesError("the program `memories` is not installed", hint)
@@ -39,18 +42,17 @@ def find_program() -> str:
 
 
 def folders() -> list[Path]:
-    """The folders into which installers put the programs of a package."""
+    """The folders into which installers put the programs of a package, those beside this module first: elsewhere may be
+    a program of the same name."""
     modules = Path(__file__).resolve().parents[1]
-    found = [
-        Path(sysconfig.get_path("scripts")),
-        Path(sysconfig.get_path("scripts", sysconfig.get_preferred_scheme("user"))),
-        # `pip install --target FOLDER`: beside the modules.
-        modules / "bin",
-    ]
+    # `pip install --target FOLDER`: beside the modules.
+    found = [modules / "bin"]
     if modules.name == "site-packages":
-        # `pip install --prefix FOLDER`, which has the modules in Lib/site-packages or lib/python3.X/site-packages.
+        # An environment or a prefix, which has the modules in Lib/site-packages or lib/python3.X/site-packages.
         is_windows = sys.platform == "win32"
         found.append(modules.parents[1] / "Scripts" if is_windows else modules.parents[2] / "bin")
+    found.append(Path(sysconfig.get_path("scripts")))
+    found.append(Path(sysconfig.get_path("scripts", sysconfig.get_preferred_scheme("user"))))
     return found
 
 
@@ -87,15 +89,26 @@ def run(
     the logger `memories`. Raises `MemoriesError`.
     """
     code, out, err = _finish(command, data, timeout)
-    if code not in range(5):
+    # Exit code 1 is a no, which is said on stdout; where memory is off, nothing is said at all.
+    if code not in range(5) or (code == 1 and err.strip() and not out.strip()):
         raise broke_off(command[0], code, err)
     if code > 1 and (error := failure(err)) is not None:
         raise error
     if code > 1 and not out.strip():
         raise MemoriesError(f"`{command[0]}` did not say why it failed: {err.strip()!r}", code=code)
+    if not out.strip():
+        check_program(command[0])
     answer = {"lines": [_parse(command[0], line) for line in out.splitlines()]} if lines else _parse(command[0], out)
     warn(err, answer)
     return answer
+
+
+@cache
+def check_program(program: str) -> None:
+    """Raises `MemoriesError` for another program: one that says nothing is this one only where memory is off."""
+    _, out, _ = _finish([program, "--version"], None, 10.0)
+    if not out.startswith("memories "):
+        raise no_answer(program, out)
 
 
 def failure(err: str) -> MemoriesError | None:
@@ -126,7 +139,7 @@ class _Process(subprocess.Popen[bytes]):
                 try:
                     ending = select.poll()
                     ending.register(descriptor, select.POLLIN)
-                    timeout = None if ending.poll(timeout * 1000) else 0
+                    timeout = None if ending.poll(round(timeout * 1000)) else 0
                 finally:
                     os.close(descriptor)
         return super().wait(timeout)
@@ -143,6 +156,8 @@ def _finish(command: list[str], data: bytes | None, timeout: float | None) -> tu
             creationflags=FLAGS,
         )
     except OSError as error:
+        if error.errno == errno.E2BIG:
+            raise MemoriesError("a text is too long for a command", "shorten it", 2) from None
         raise cannot_start(command[0], error) from error
     with process:
         try:

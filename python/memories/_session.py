@@ -11,9 +11,10 @@ import sys
 import tempfile
 import threading
 import weakref
+from io import BufferedWriter
 from itertools import count
 from queue import Empty, SimpleQueue
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from memories import _process
 from memories._errors import MemoriesError
@@ -82,6 +83,7 @@ class Session:
         assert self._process.stdin is not None and self._process.stdout is not None
         self._stdin = self._process.stdin
         self._end = weakref.finalize(self, _end, self._process, stderr)
+        _SESSIONS.add(self)
         threading.Thread(target=self._answers.read, args=(self._process.stdout,), daemon=True).start()
         try:
             client = {"name": "memories-md", "version": "1"}
@@ -171,6 +173,27 @@ class Session:
         if self._answers.rubbish:
             return _process.no_answer(self._program, self._answers.rubbish)
         return _process.failure(self._said) or _process.broke_off(self._program, self._process.returncode, self._said)
+
+    def leave(self) -> None:
+        """Gives up the pipe in a forked process: the program ends when all who hold its stdin have closed it.
+
+        What the buffer holds is the other process's to write.
+        """
+        self._end.detach()
+        with contextlib.suppress(OSError):
+            cast(BufferedWriter, self._stdin).raw.close()
+
+
+_SESSIONS: weakref.WeakSet[Session] = weakref.WeakSet()
+
+
+def _leave_all() -> None:
+    for session in list(_SESSIONS):
+        session.leave()
+
+
+if sys.platform != "win32":
+    os.register_at_fork(after_in_child=_leave_all)
 
 
 def _start(command: list[str]) -> tuple[subprocess.Popen[bytes], IO[bytes]]:

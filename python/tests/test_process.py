@@ -52,6 +52,55 @@ def test_the_program_beside_the_module_comes_before_the_path(
     assert _process.find_program() == str(on_path / "memories")
 
 
+def test_a_program_in_the_working_directory_is_not_taken(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, fake: Fake
+) -> None:
+    Path(fake("")).rename(tmp_path / "memories")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", os.pathsep.join([".", ""]))
+    monkeypatch.setattr(_process, "folders", list[Path])
+    with pytest.raises(MemoriesError, match="is not installed"):
+        _process.find_program()
+
+
+def test_a_relative_program_stays_the_same_when_the_folder_changes(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, program: str
+) -> None:
+    (tmp_path / "mine").symlink_to(program)
+    monkeypatch.chdir(tmp_path)
+    memories = Memories("m.md", program="./mine")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert memories.tried(5, "look").verdict == "no"
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("import sys; print('Traceback: boom', file=sys.stderr); sys.exit(1)", r"broke off \(exit code 1\): Traceback"),
+        ("", "did not answer with a JSON object"),
+        ("import sys; print('other 1.0' if '--version' in sys.argv else '')", "'other 1.0"),
+    ],
+)
+def test_another_program_that_says_nothing_is_not_memory_switched_off(
+    tmp_path: Path, fake: Fake, source: str, message: str
+) -> None:
+    _process.check_program.cache_clear()
+    with pytest.raises(MemoriesError, match=message):
+        Memories(tmp_path / "m.md", program=fake(source)).record(Turn("a", "b", 5))
+
+
+def test_long_times_are_cut_and_wrong_ones_refused(program: str, tmp_path: Path) -> None:
+    for long in (float("inf"), 1e300, 30 * 86_400):
+        memories = Memories(tmp_path / "m.md", program=program, timeout=long)
+        assert memories.tried(5, "look").verdict == "no"
+        turns = (Turn(f"push {number}", "Click.", 5) for number in range(3))
+        assert memories.record_all(turns).turn_count == 3
+    for wrong in (0, -1, float("nan")):
+        with pytest.raises(ValueError, match="above 0"):
+            Memories(tmp_path / "m.md", program=program, timeout=wrong)
+
+
 @pytest.mark.parametrize(
     ("modules", "programs"),
     [
@@ -76,8 +125,10 @@ def test_the_program_is_found_where_pip_puts_it(
     assert found.stdout.strip() == str(tmp_path / programs / "memories")
 
 
-def test_the_first_folder_is_that_of_this_interpreter() -> None:
-    assert Path(sys.prefix) in _process.folders()[0].parents
+def test_the_folder_of_this_interpreter_comes_after_those_of_the_module() -> None:
+    folders = _process.folders()
+    assert folders[0] == Path(_process.__file__).parents[1] / "bin"
+    assert Path(sys.prefix) in folders[1].parents
 
 
 @pytest.mark.parametrize(
@@ -151,7 +202,7 @@ def test_a_place_that_begins_with_a_dash_is_a_place(memories: Memories, place: s
     memories.record(Turn("wait", "Time passes.", 3))
     calls: list[Callable[[], object]] = [
         lambda: memories.path(place),
-        lambda: memories.path(3, place),
+        lambda: memories.path(3, start=place),
         lambda: memories.frontier(place),
         lambda: memories.recall(place),
         lambda: memories.tried(place, "x"),
@@ -164,13 +215,14 @@ def test_a_place_that_begins_with_a_dash_is_a_place(memories: Memories, place: s
 def test_nul_and_half_characters_are_plain_errors(memories: Memories) -> None:
     for text in ("a\0b", "a\ud800b", "a\udc80b"):
         with pytest.raises(MemoriesError) as caught:
-            memories.tried(3, text)
+            memories.query(text)
         assert caught.value.code == 2
     with pytest.raises(MemoriesError, match="not Unicode"):
         memories.record(Turn("a\ud800", "b", 3))
     # In JSON it is a character like others; the program replaces it.
     attempt = memories.record(Turn("a\0b", "c\0", 3)).attempt
     assert attempt is not None and (attempt.action, attempt.reply) == ("a\ufffdb", "c\ufffd")
+    assert memories.tried(3, "a\0b").verdict == "unknown_effect"
     assert not memories.recall("world").memories
 
 
@@ -178,9 +230,9 @@ def test_long_texts_go_by_stdin(memories: Memories) -> None:
     long = "The corridor goes on. " * 20_000
     assert memories.record(Turn("go", long, 3, world_changed=True)).place == Place(3)
     assert memories.add(3, long, title="Long").text.startswith("The corridor goes on. The")
-    with pytest.raises(MemoriesError, match="Argument list too long|cannot be started") as caught:
+    with pytest.raises(MemoriesError, match="too long") as caught:
         memories.tried(3, long)
-    assert caught.value.code is None
+    assert caught.value.code == 2 and caught.value.hint
 
 
 def test_nothing_is_read_from_the_callers_stdin(program: str, tmp_path: Path) -> None:
@@ -224,7 +276,7 @@ def test_memory_that_is_switched_off_answers_with_nothing(program: str, tmp_path
     memories = Memories(tmp_path / "Memories.md", program=program)
     assert memories.record(Turn("a", "b", 3)).outcome == ""
     assert (str(memories.recall(3)), memories.recall(3).memories) == ("", ())
-    assert not memories.tried(3, "a") and not memories.path(3, 4)
+    assert not memories.tried(3, "a") and not memories.path(3, start=4)
     assert (memories.top(), memories.query("a"), memories.frontier(3).places) == ([], [], ())
     assert memories.add(3, "a").outcome == "" and memories.start_episode() == 0
     assert memories.record_all([Turn("a", "b", 3)]).turn_count == 0

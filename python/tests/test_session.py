@@ -251,7 +251,7 @@ def test_a_tool_that_is_not_offered_and_a_long_request_are_processes(tmp_path: P
     with Memories(tmp_path / "m.md", session=True, program=program) as memories:
         assert memories.record(Turn("a", "b", 3)).outcome == "by session"
         assert memories.record(Turn("a", "b" * _session.LONGEST, 3)).outcome == ""
-        assert memories.path(3, 4).known is False
+        assert memories.path(3, start=4).known is False
 
 
 def test_memory_that_is_switched_off_answers_with_nothing(program: str, tmp_path: Path) -> None:
@@ -394,3 +394,22 @@ def test_what_is_written_when_it_is_closed_is_whole(program: str, tmp_path: Path
     journal = (tmp_path / ".memories" / "m.md" / "journal.jsonl").read_text(encoding="utf-8").splitlines()
     assert json.loads(journal[-1])["turn"]["action"] == "late"
     memories.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_forked_process_that_lives_on_does_not_keep_the_program(program: str, tmp_path: Path) -> None:
+    memories = Memories(tmp_path / "m.md", program=program, session=True)
+    assert memories.tried(5, "look").verdict == "no"
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(writing)
+        os.read(reading, 1)  # until the parent has closed its session
+        os._exit(0)
+    begun = time.monotonic()
+    memories.close()
+    took = time.monotonic() - begun
+    os.close(writing)
+    os.close(reading)
+    os.waitpid(child, 0)
+    assert took < _session.PATIENCE, "the program was not told that nobody asks any more"
