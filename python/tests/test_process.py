@@ -303,6 +303,7 @@ def test_other_commands_are_run(memories: Memories) -> None:
     assert caught.value.code == 2
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_ends_the_program_and_the_call(tmp_path: Path, fake: Fake) -> None:
     begun = tmp_path / "begun"
     program = fake(f"import time; open({str(begun)!r}, 'w').write(str(__import__('os').getpid())); time.sleep(600)")

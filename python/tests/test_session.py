@@ -338,6 +338,7 @@ def test_a_session_may_be_closed_while_others_call(program: str, tmp_path: Path)
     memories.close()
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_ends_the_call_and_not_the_session(tmp_path: Path, fake: Fake) -> None:
     begun = tmp_path / "begun"
     program = server(
