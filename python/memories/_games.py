@@ -107,17 +107,35 @@ def _jericho(env: Any) -> Any:
 
 
 def _named(place: Any) -> tuple[int | str, int | str | Place]:
-    """The scope of a place, and the place as a turn names it."""
+    """The scope of a place, and the place as a turn names it.
+
+    The program folds case, spaces, `_` and `-` in a name. Where an id needs more than that, it ends in a hash of the
+    name, and is all that the file has: a turn cannot give a new place both an id of its own and a name. Raises
+    `ValueError` for what is no place, such as 1.5.
+    """
     number, name = getattr(place, "num", getattr(place, "id", place)), str(getattr(place, "name", ""))
-    if not isinstance(number, str) or number.isdecimal():
-        return int(number), Place(int(number), name)
+    if not isinstance(number, str) or re.fullmatch("[0-9]+", number):
+        return (whole := _whole(number)), Place(whole, name)
     if re.fullmatch("location:[a-z0-9_-]+", number):
         return number, number
+    single = re.sub(" +", " ", number.strip(" "))
+    plain = re.sub("[ _]", "-", single.lower()) if number.isascii() else ""
+    if re.fullmatch("(?=.*[a-z])[a-z0-9-]{1,64}", plain):
+        return f"location:{plain}", single
     words = re.sub(r"[^a-z0-9]+", "-", number.lower()).strip("-")
-    if len(words) > 64 or not re.search("[a-z]", words):
-        words = f"place-{hashlib.sha256(number.encode()).hexdigest()[:8]}"
-    is_name = words == re.sub("[ _]", "-", number.lower())
-    return f"location:{words}", number if is_name else f"location:{words}"
+    if len(words) > 55 or not re.search("[a-z]", words):
+        words = "place"
+    mark = hashlib.sha256(number.encode(errors="surrogatepass")).hexdigest()[:8]
+    return f"location:{words}-{mark}", f"location:{words}-{mark}"
+
+
+def _whole(number: Any) -> int:
+    try:
+        if (whole := int(number)) == number or isinstance(number, str):
+            return whole
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise ValueError(f"a place is a whole number, a `Place` or a name, and not {number!r}")
 
 
 def _items(carried: Any) -> list[str] | None:

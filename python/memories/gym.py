@@ -38,7 +38,9 @@ class Remembering(_Base):
     """An environment that remembers. `info["memories"]` is what is known of the place, as `recall` gives it.
 
     `place(env, obs, info)` finds the place: an id, a `Place`, an object of Jericho, or a name, of which an id is made
-    (`location:west-of-house`). `None` is the place before. `max_tokens` limits what is recalled.
+    (`location:west-of-house`). A name with other characters than letters, digits, spaces, `_` and `-` of ASCII gets an
+    id with a hash (`Bob's House` is `location:bob-s-house-a8f3d1f9`), and the file has the id in place of the name.
+    `None` is the place before. `max_tokens` limits what is recalled.
 
     `reset` raises `MemoriesError`, and `ValueError` where the place is not known. A step that cannot be recorded does
     not end the game: the error is a `RuntimeWarning` and `info["memories_error"]`. With `strict` it is raised.

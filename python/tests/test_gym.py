@@ -169,9 +169,43 @@ def test_the_place_is_found_as_the_caller_says(memories: Memories) -> None:
     play(env, *"abcdef")
     sections = {section["scope"]: section["name"] for section in memories.run("list")["sections"]}
     names = list(sections.values())
-    assert names[0] == "" and sections["location:9"] == "Nine" and "ten" in names and "bob-s-house" in names
+    assert names[0] == "" and sections["location:9"] == "Nine" and "ten" in names
+    assert [name for name in names if name.startswith("bob-s-house-")]
     assert [name for name in names if name.startswith("place-")], "a name of which no id can be made has one of its own"
     assert len(env.recall().text) > 0
+
+
+def always_at(memories: Memories, place: Any) -> Remembering:
+    return Remembering(Old(), memories, place=lambda env, obs, info: place)
+
+
+def test_places_with_similar_names_are_different(memories: Memories) -> None:
+    names = ["北 Room", "南 Room", "Room", "Höhle", "Hähle", "Room #1", "Room -1", "Room 1", "K1", "\u212a1", "x" * 70, "Bob's"]
+    scopes: set[str] = set()
+    for name in names:
+        env = always_at(memories, name)
+        env.reset()
+        assert env.tried("open door").verdict == "no", name
+        env.step("open door")
+        scopes.add(env.recall().scopes[0].scope)
+    assert len(scopes) == len(names)
+
+
+def test_what_ids_of_the_program_fold_is_one_place(memories: Memories) -> None:
+    for name in ("West of House", "WEST of House", "West  of House", "location:west-of-house"):
+        env = always_at(memories, name)
+        play(env, "jump")
+        assert env.recall().scopes[0].scope == "location:1"
+    assert [section["name"] for section in memories.run("list")["sections"]] == ["West of House"]
+
+
+@pytest.mark.parametrize("place", [1.5, float("nan"), float("inf"), (0, 1), b"3"])
+def test_what_is_no_place_is_refused(memories: Memories, place: Any) -> None:
+    with pytest.raises(ValueError, match="a place is a whole number, a `Place` or a name, and not "):
+        always_at(memories, place).reset()
+    env = always_at(memories, 2.0)
+    env.reset()
+    assert env.recall().scopes[0].scope == "location:2"
 
 
 def test_an_unknown_place_is_said_before_the_game(memories: Memories) -> None:
