@@ -139,10 +139,15 @@ def _whole(number: Any) -> int:
 
 
 def _items(carried: Any) -> list[str] | None:
-    """The items of a list, or of a text such as `You are carrying: a lamp and a sword.`"""
+    """The items of a list, or of a text: `You are carrying: a lamp and a sword.`, `lamp, sword`, `Nothing.`"""
     if isinstance(carried, str):
-        listed = re.split(r",|\n| and ", carried.partition(":")[2])
-        carried = [re.sub("^(an?|the|some) ", "", item.strip(" ."), flags=re.IGNORECASE) for item in listed]
+        text = re.sub("^you (are carrying|carry|have|hold) ", "", carried.strip(), flags=re.IGNORECASE)
+        _, colon, listed = text.partition(":")
+        if not colon:
+            # Another sentence says that there is nothing, as `You are empty-handed.` does.
+            listed = re.sub(r"^(nothing|empty|you)\b.*", "", text, flags=re.IGNORECASE | re.DOTALL)
+        names = re.split(r",|\n| and ", listed)
+        carried = [re.sub("^(and )?((an?|the|some) )?", "", name.strip(" ."), flags=re.IGNORECASE) for name in names]
     return None if carried is None else [name for item in carried if (name := str(getattr(item, "name", item)))]
 
 

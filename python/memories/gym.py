@@ -42,8 +42,10 @@ class Remembering(_Base):
     id with a hash (`Bob's House` is `location:bob-s-house-a8f3d1f9`), and the file has the id in place of the name.
     `None` is the place before. `max_tokens` limits what is recalled.
 
-    `reset` raises `MemoriesError`, and `ValueError` where the place is not known. A step that cannot be recorded does
-    not end the game: the error is a `RuntimeWarning` and `info["memories_error"]`. With `strict` it is raised.
+    `reset` raises `MemoriesError`, and `ValueError` or `TypeError` where the place is not known or what the environment
+    tells cannot be read. A step that cannot be read or recorded does not end the game: the error is a `RuntimeWarning`
+    and `info["memories_error"]`. With `strict` it is raised. Behind a step that could not be read the player may be
+    anywhere: `recall` and `tried` raise `MemoriesError`, and the next step is not recorded.
     """
 
     def __init__(
@@ -62,6 +64,8 @@ class Remembering(_Base):
         self._find_place, self._max_tokens, self._is_strict = place, max_tokens, strict
         self._state: State | None = None
         self._is_new = False
+        # True behind a step whose place could not be read.
+        self._is_lost = False
 
     def __getattr__(self, name: str) -> Any:
         """What the wrapper does not have is the environment's. Gymnasium has `get_wrapper_attr` for this instead."""
@@ -74,24 +78,30 @@ class Remembering(_Base):
         answer = self._game.reset(**kwargs)
         if not self._is_new:
             self.memories.start_episode(None if self.memories.run("list").get("sections") else 1)
-        self._is_new, self._state = True, None
+        self._is_new, self._is_lost, self._state = True, False, None
         self._observe(*parts_of_reset(answer))
         return told(answer, {"memories": str(self.recall())})
 
     def step(self, action: Any) -> Any:
         """Takes a step, records it, and recalls the place to which it led."""
-        before, answer = self._known, self._game.step(action)
-        obs, info, value = parts_of_step(answer)
-        after = self._observe(obs, info, value)
-        self._is_new = False
+        if self._state is None:
+            raise RuntimeError("reset() comes first")
+        before, was_lost = self._state, self._is_lost
+        answer = self._game.step(action)
+        self._is_new, self._is_lost = False, True
         try:
+            obs, info, value = parts_of_step(answer)
+            after = self._observe(obs, info, value, was_lost)
+            if was_lost:
+                raise MemoriesError("the last step could not be read, so it is not known where this one began")
             self.memories.record(turn_of(str(action), obs, before, after), new_place=True)
             news = {"memories": str(self.recall())}
-        except MemoriesError as error:
+        except Exception as error:  # What the environment tells may be anything.
             if self._is_strict:
                 raise
-            warnings.warn(f"memory failed, and the game goes on: {error}", RuntimeWarning, stacklevel=2)
-            news = {"memories": "", "memories_error": str(error)}
+            reason = str(error) if isinstance(error, MemoriesError) else f"{type(error).__name__}: {error}"
+            warnings.warn(f"memory failed, and the game goes on: {reason}", RuntimeWarning, stacklevel=2)
+            news = {"memories": "", "memories_error": reason}
         return told(answer, news)
 
     def recall(self) -> Recalled:
@@ -106,11 +116,14 @@ class Remembering(_Base):
     def _known(self) -> State:
         if self._state is None:
             raise RuntimeError("reset() comes first")
+        if self._is_lost:
+            raise MemoriesError("the last step could not be read, so it is not known where the player is")
         return self._state
 
-    def _observe(self, obs: Any, info: Mapping[str, Any], value: Any) -> State:
+    def _observe(self, obs: Any, info: Mapping[str, Any], value: Any, is_lost: bool = False) -> State:
         place = self._find_place(self._game, obs, info)
-        if place is None and self._state is None:
+        if place is None and (self._state is None or is_lost):
             raise ValueError("the environment does not say where the player is: give `place=`")
         self._state = state_of(self._game, info, value, place, self._state)
+        self._is_lost = False
         return self._state

@@ -229,6 +229,75 @@ def test_the_game_goes_on_where_memory_fails(program: str, tmp_path: Path) -> No
     assert info["memories"].endswith("First visit - no prior experiences\n") and "memories_error" not in info
 
 
+class Told(Cave):
+    """A cave of which the test says what stands in the second step's info, and its reward."""
+
+    steps = 0
+
+    def __init__(self, **news: Any) -> None:
+        self.news = news
+
+    def step(self, action: str) -> Any:
+        obs, reward, over, cut, info = super().step(action)
+        self.steps += 1
+        news = self.news if self.steps == 2 else {}
+        return obs, news.get("reward", reward), over, cut, info | news
+
+
+@pytest.mark.parametrize("news", [{"score": "n/a"}, {"reward": None}, {"location": (0, 1)}, {"inventory": 5}])
+def test_the_game_goes_on_where_a_step_cannot_be_read(memories: Memories, news: dict[str, Any]) -> None:
+    env = Remembering(Told(**news), memories)
+    play(env, "take lamp")
+    with pytest.warns(RuntimeWarning, match="memory failed, and the game goes on: (Type|Value)Error: "):
+        obs, *_, info = env.step("down")
+    assert obs == "You are in a cellar." and info["memories"] == "" and "Error: " in info["memories_error"]
+    for ask in (env.recall, lambda: env.tried("up")):
+        with pytest.raises(MemoriesError, match="not known where the player is"):
+            ask()
+    with pytest.warns(RuntimeWarning, match="not known where this one began"):
+        env.step("sing")
+    *_, info = env.step("up")
+    assert "memories_error" not in info and memories.recall(1).scopes[0].ways == ()
+    assert [(way.action, way.to) for way in memories.recall(2).scopes[0].ways] == [("up", 1)]
+    strict = Remembering(Told(**news), memories, strict=True)
+    play(strict, "take lamp")
+    with pytest.raises((TypeError, ValueError)):
+        strict.step("down")
+    strict.reset()
+    assert strict.recall().scopes[0].scope == "location:1"
+
+
+def test_a_place_that_was_lost_is_not_the_one_before(memories: Memories) -> None:
+    places = iter([1, (0, 1), None, 2])
+    env = Remembering(Old(), memories, place=lambda env, obs, info: next(places))
+    env.reset()
+    for reason in ("a place is", "does not say where the player is", "where this one began"):
+        with pytest.warns(RuntimeWarning, match=reason):
+            env.step("jump")
+    assert env.recall().scopes[0].scope == "location:2"
+
+
+@pytest.mark.parametrize(
+    ("text", "items"),
+    [
+        ("lamp, sword", ["lamp", "sword"]),
+        ("a lamp", ["lamp"]),
+        ("You are carrying: a lamp, an egg, and some rope.", ["lamp", "egg", "rope"]),
+        ("You are carrying a lamp and the sword.", ["lamp", "sword"]),
+        ("You are carrying:\n  A brass lamp\n  A sword\n", ["brass lamp", "sword"]),
+        ("You are carrying nothing.", []),
+        ("You are empty-handed.", []),
+        ("You don't have anything, sorry.", []),
+        ("Nothing", []),
+        ("", []),
+    ],
+)
+def test_an_inventory_may_be_a_text(program: str, tmp_path: Path, text: str, items: list[str]) -> None:
+    memories = Heard(tmp_path / "Memories.md", program=program)
+    play(Remembering(Told(inventory=text), memories), "sing", "sing")
+    assert memories.turns[-1].inventory_after == items
+
+
 def test_a_strict_wrapper_raises(program: str, tmp_path: Path) -> None:
     file = tmp_path / "Memories.md"
     env = Remembering(Cave(), Memories(file, program=program), strict=True)
