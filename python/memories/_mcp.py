@@ -29,13 +29,18 @@ _META: dict[str, Any] = {
 }
 
 
+class Refused(MemoriesError):
+    """A request that was wrong, in contrast to a command line that was."""
+
+
 def ask(memories: Memories, command: Sequence[str], method: str, **params: Any) -> dict[str, Any]:
-    """The result of one request. Raises `MemoriesError`, with the code 2 where the request was wrong."""
+    """The result of one request. Raises `Refused` where the request was wrong, else `MemoriesError`."""
     request: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": _META}}
     reply = memories.run(*command, input=json.dumps(request))
     if "result" not in reply:
-        is_wrong = reply["error"]["code"] in (-32700, -32600, -32602)
-        raise MemoriesError(reply["error"]["message"], code=2 if is_wrong else 70)
+        if reply["error"]["code"] in (-32700, -32600, -32602):
+            raise Refused(reply["error"]["message"], code=2)
+        raise MemoriesError(reply["error"]["message"], code=70)
     result: dict[str, Any] = reply["result"]
     return result
 

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
-from memories import Memories, MemoriesError
-from memories._mcp import TOOLS, ask, described
+from memories import Memories
+from memories._mcp import TOOLS, Refused, ask, described
 from memories._session import NOTICE
 
 
@@ -64,9 +64,10 @@ class Tools:
     def call(self, name: str, arguments: str | Mapping[str, Any]) -> Answer:
         """Does what a model asked for, with arguments in JSON or as a dictionary, and gives the text for it.
 
-        What the model can mend is an answer with `is_error`. Raises `MemoriesError` where the program fails.
+        What the model can mend is an answer with `is_error`. Raises `MemoriesError` where the program fails, or cannot
+        be started as its caller wants: with an `agent` that is no id, or settings that are wrong.
         """
-        tool, names = TOOLS.get(name.removeprefix(self._prefix), ("", ""))
+        tool, names = TOOLS.get(str(name).removeprefix(self._prefix), ("", ""))
         if not tool:
             return _failed(f"there is no tool `{name}`", (self._prefix + other for other in TOOLS))
         try:
@@ -79,9 +80,7 @@ class Tools:
         always = {"new_place": True} if tool == "record_turn" else {}
         try:
             result = ask(self._memories, self._command, "tools/call", name=tool, arguments={**given, **always})
-        except MemoriesError as error:
-            if error.code != 2:
-                raise
+        except Refused as error:
             return _failed(error.message, names.split())
         answer = Answer(NOTICE.sub("", result["content"][0]["text"]).rstrip())
         answer.is_error = bool(result.get("isError"))

@@ -144,7 +144,9 @@ def check_play(memories: Memories, messages: list[stub.Body]) -> None:
 
 def test_what_the_model_can_mend_is_an_answer(memories: Memories) -> None:
     tools = Tools(memories)
-    wrong: list[tuple[str, Any, str]] = [
+    wrong: list[tuple[Any, Any, str]] = [
+        (None, {}, "there is no tool `None`\nhint: there are `recall`, `tried`"),
+        (["recall"], None, "there is no tool `['recall']`"),
         ("forget", "{}", "there is no tool `forget`\nhint: there are `recall`, `tried`"),
         ("recall", "{", "the arguments are not a JSON object: "),
         ("recall", "[1]", "the arguments are not a JSON object: "),
@@ -233,6 +235,18 @@ def test_a_program_that_fails_is_an_error(program: str, tmp_path: Path) -> None:
         Tools(Memories(tmp_path / "M.md", program=tmp_path / "nothing")).call("recall", {"location": "5"})
     with pytest.raises(MemoriesError, match="alex smith"):
         Tools(Memories(tmp_path / "M.md", program=program), agent="alex smith").openai()
+
+
+@pytest.mark.parametrize("agent", ["--help x", "", "alex smith", "é"])
+def test_an_agent_that_is_no_id_is_no_fault_of_the_model(memories: Memories, agent: str) -> None:
+    with pytest.raises(MemoriesError, match="is not an id"):
+        Tools(memories, agent=agent).call("recall", {"location": "5"})
+
+
+def test_wrong_settings_are_no_fault_of_the_model(memories: Memories, tmp_path: Path) -> None:
+    (tmp_path / "memories.toml").write_text("enabled = 5\n")
+    with pytest.raises(MemoriesError, match="memories.toml"):
+        Tools(memories).call("recall", {"location": "5"})
 
 
 def test_there_are_no_tools_where_memory_is_off(memories: Memories, tmp_path: Path) -> None:
