@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from itertools import count
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -160,6 +161,19 @@ def _title(key: str, mark: str, fields: Mapping[str, Any], others: Sequence[Entr
     title = " ".join(re.sub(r"[^\w .,:'@+/-]+", " ", words)[:60].split())
     is_free = all(title.casefold() != other.title.casefold() for other in others)
     return title if title and is_free else f"{title} {mark}".strip()
+
+
+def next_title(title: str, others: Sequence[Entry]) -> str:
+    """The title of what supersedes a memory: with a number that grows, `food (2)` behind `food`.
+
+    The file names what supersedes by its title, and of one title a memory would supersede itself once none is live.
+    The program cuts titles at 80 characters.
+    """
+    found = re.search(r" \(([0-9]{1,9})\)$", title)
+    base, number = (title[: found.start()], int(found[1])) if found else (title, 1)
+    taken = {other.title.casefold() for other in others}
+    numbered = (f"{base[:68]} ({at})" for at in count(number + 1))
+    return next(title for title in numbered if title.casefold() not in taken)
 
 
 def _says_the_same(one: str, other: str) -> bool:

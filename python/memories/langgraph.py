@@ -20,15 +20,18 @@ from threading import Lock
 from langgraph.store.base import BaseStore, GetOp, Item, Op, PutOp, Result, SearchItem, SearchOp
 
 from memories import Memories, MemoriesError
-from memories._items import Entry, copied, entries_of, fields_of, has, is_same, scope_of
+from memories._items import Entry, copied, entries_of, fields_of, has, is_same, next_title, scope_of
 
 
 class MemoriesStore(BaseStore):
     """A store of LangGraph over a memory file. Reading runs the program once, and each `put` or `delete` twice.
 
     A `put` over another value strikes the old one, and `delete` strikes the item: nobody's words vanish from the file.
-    With `history=False` both remove it; the program's journal still has it. `search` gives the newest items first; with
-    a query, those that the program finds by it, the most relevant first. `index` is ignored, and a `ttl` refused.
+    What replaces `food` has the title `food (2)` there, then `food (3)`; its key stays. With `history=False` both remove
+    the old one; the program's journal still has it.
+
+    `search` gives the newest items first; with a query, those that the program finds by it, the most relevant first.
+    `index` is ignored, and a `ttl` refused.
     """
 
     def __init__(self, memories: Memories, *, history: bool = True) -> None:
@@ -107,6 +110,7 @@ class MemoriesStore(BaseStore):
         text, kind = fields.pop("text"), fields.get("category", "NOTE")
         # A memory whose text stays cannot take its own place, and loses no words where it is removed.
         if old is not None and self._history and (text, kind) != (old.fields["text"], old.fields["category"]):
+            fields["title"] = next_title(old.title, others)
             self._memories.supersede(scope, old.title, text, **fields)
             return
         if old is not None:

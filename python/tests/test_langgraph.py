@@ -72,7 +72,7 @@ def test_what_people_and_games_write_are_items(store: MemoriesStore, memories: M
     by_hand = store.get(("location", "23"), "By hand")
     assert by_hand is not None and by_hand.created_at == datetime(1970, 1, 1, tzinfo=timezone.utc)
     store.put(("location", "23"), "Rug", {"text": "A trap door.", "category": "FACT", "importance": 700})
-    (rug,) = [memory for memory in memories.recall(23).memories if memory.title == "Rug"]
+    (rug,) = [memory for memory in memories.recall(23).memories if memory.title == "Rug (2)"]
     assert (rug.text, rug.importance) == ("A trap door.", 700)
     assert "~~A rug lies here.~~" in file.read_text()
 
@@ -93,6 +93,18 @@ def test_what_is_replaced_or_deleted_is_struck_or_removed(history: bool, memorie
     assert ("~~Closed.~~" in text, "~~Open.~~" in text, 'Invalidated at Ep1: "deleted"' in text) == (history,) * 3
     store.put(("world",), "dam", {"text": "Open."})
     assert store.search(())[0].value == {"text": "Open."}
+
+
+@pytest.mark.parametrize("title", ["k", "K (1)", "x" * 80, "x" * 75 + " (9)"])
+def test_no_memory_supersedes_itself(title: str, memories: Memories) -> None:
+    store = MemoriesStore(memories)
+    memories.add("topic:u", "The first words.", title=title, tags=["item:u/k"])
+    memories.add("topic:u", "Something else.", title="k (3)", tags=["item:u/l"])
+    for word in ("pizza", "tuna", "bread", "", "rice", "soup", ""):
+        store.put(("u",), "k", {"text": f"All like {word} now."}) if word else store.delete(("u",), "k")
+        item = store.get(("u",), "k")
+        assert (item and item.value) == ({"text": f"All like {word} now."} if word else None)
+        assert memories.run("check")["problems"] == []
 
 
 def test_the_same_value_is_not_written_again(store: MemoriesStore, tmp_path: Path) -> None:
@@ -251,6 +263,8 @@ def test_random_operations_do_what_langgraphs_own_store_does(seed: int, history:
         if step % 25 == 24:
             assert contents(store) == contents(oracle)
             same_answers(store, oracle, values)
+            kinds = {problem["kind"] for problem in memories.run("check")["problems"]}
+            assert kinds <= {"unseen"}, "all that is wrong is characters in the words of items"
 
 
 def same_answers(store: MemoriesStore, oracle: InMemoryStore, values: Values) -> None:
