@@ -27,8 +27,8 @@ class MemoriesStore(BaseStore):
     """A store of LangGraph over a memory file. Reading runs the program once, and each `put` or `delete` twice.
 
     A `put` over another value strikes the old one, and `delete` strikes the item: nobody's words vanish from the file.
-    What replaces `food` has the title `food (2)` there, then `food (3)`; its key stays. With `history=False` both remove
-    the old one; the program's journal still has it.
+    What replaces `food` has the title `food (2)` there, then `food (3)`; its key stays. With `history=False` both
+    remove the old one; the program's journal still has it.
 
     `search` gives the newest items first; with a query, those that the program finds by it, the most relevant first.
     `index` is ignored, and a `ttl` refused.

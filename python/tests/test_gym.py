@@ -180,7 +180,7 @@ def always_at(memories: Memories, place: Any) -> Remembering:
 
 
 def test_places_with_similar_names_are_different(memories: Memories) -> None:
-    names = ["北 Room", "南 Room", "Room", "Höhle", "Hähle", "Room #1", "Room -1", "Room 1", "K1", "\u212a1", "x" * 70, "Bob's"]
+    names = ["北 Room", "南 Room", "Room", "Höhle", "Hähle", "Room #1", "Room -1", "Room 1", "K1", "\u212a1", "x" * 70]
     scopes: set[str] = set()
     for name in names:
         env = always_at(memories, name)
