@@ -4,6 +4,7 @@
 
 const { spawn } = require("node:child_process");
 const { constants } = require("node:os");
+const { isatty } = require("node:tty");
 
 const holder = `memories-md-${process.platform}-${process.arch}`;
 const name = process.platform === "win32" ? "memories.exe" : "memories";
@@ -20,12 +21,14 @@ try {
   process.exit(4);
 }
 
-const child = spawn(program, process.argv.slice(2), { stdio: "inherit" });
-// A signal to the launcher is one to the program, which ends whole; Ctrl-C at a terminal reaches both.
-for (const signal of ["SIGTERM", "SIGHUP"]) {
-  process.on(signal, () => child.kill(signal));
+// A signal to the launcher is one to the program, which ends whole. Ctrl-C at a terminal reaches both by itself, and a
+// second one would end the program at once.
+const atTerminal = [0, 1, 2].some(isatty);
+let child;
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+  process.on(signal, () => (signal === "SIGINT" && atTerminal) || child?.kill(signal));
 }
-process.on("SIGINT", () => {});
+child = spawn(program, process.argv.slice(2), { stdio: "inherit" });
 child.on("error", (error) => {
   console.error(`error: cannot start \`${program}\`: ${error.message}`);
   process.exit(4);
