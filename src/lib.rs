@@ -48,6 +48,7 @@ pub mod types;
 mod view;
 #[cfg(feature = "web")]
 pub mod web;
+mod work;
 
 pub use notebook::{Clock, Notebook, SharedSnapshot, Snapshot};
 pub use record::turn::Turn;

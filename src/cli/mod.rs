@@ -56,13 +56,29 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, streams: Streams) -> u
         Err(_) => args::form_of(&arguments),
     };
     let mut ui = Ui::new(streams, form, &environment);
+    // With arguments that are not understood, too: for some agents a wrong hook forbids what it was asked about.
+    let is_hook = match &parsed {
+        Ok(Arguments { command: Some(Command::Memory(command)), .. }) => {
+            matches!(command, MemoryCommand::Hook(_))
+        }
+        Ok(_) => false,
+        Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => false,
+        Err(_) => arguments.get(1).is_some_and(|first| first == "hook"),
+    };
     let result = match parsed {
         Ok(arguments) => dispatch(&mut ui, arguments, environment),
         Err(error) => answer_or_refuse(&mut ui, &error, &arguments),
     };
     let finished = ui.finish();
     let result = result.and_then(|code| finished.map(|()| code).map_err(Failure::from));
-    result.unwrap_or_else(|failure| report(&mut ui, &failure))
+    match result {
+        // An agent takes any other exit code of a hook for its own trouble.
+        Err(failure) if is_hook => {
+            ui.detail(&failure.message());
+            0
+        }
+        result => result.unwrap_or_else(|failure| report(&mut ui, &failure)),
+    }
 }
 
 /// Answers a shell that completes a command line.
@@ -124,8 +140,10 @@ fn dispatch(ui: &mut Ui, arguments: Arguments, environment: ProcessEnvironment) 
         return command.run(Cli { ui, settings });
     }
     let (settings, warnings) = Settings::load(file, config, lock_timeout, environment, begins)?;
-    for warning in warnings {
-        ui.warning(&warning);
+    // An agent reads no warnings of its hooks.
+    let is_hook = matches!(command, MemoryCommand::Hook(_));
+    for warning in warnings.iter().filter(|_| !is_hook || verbose) {
+        ui.warning(warning);
     }
     if verbose {
         ui.detail(&settings.in_use());
@@ -146,7 +164,7 @@ fn dispatch(ui: &mut Ui, arguments: Arguments, environment: ProcessEnvironment) 
     let _copy = cli.fetch_remote_file(&command)?;
     let Cli { ui, settings } = &mut cli;
     // `check` lists it.
-    if !matches!(command, MemoryCommand::Check(_)) {
+    if !matches!(command, MemoryCommand::Check(_) | MemoryCommand::Hook(_)) {
         warn_of_damage(ui, settings);
     }
     if command.is_question() {

@@ -18,6 +18,7 @@ pub(crate) mod chat;
 mod environment;
 mod file;
 mod found;
+mod hooks;
 mod restricted;
 mod search;
 mod trust_list;
@@ -43,7 +44,7 @@ use crate::types::fields::{Expected, flag, number, text, texts};
 pub use environment::ProcessEnvironment;
 #[cfg(feature = "sync")]
 pub(crate) use environment::cloud_variables;
-pub(crate) use environment::{VARIABLES, for_programs};
+pub(crate) use environment::{VARIABLES, for_programs, tools_environment};
 pub(crate) use file::Layer;
 pub(crate) use found::find_settings;
 pub(crate) use restricted::{restricted_keys, shown_setting};
@@ -88,6 +89,7 @@ pub(crate) struct Settings {
     /// Limits on the output of `recall`.
     pub limits: Limits,
     pub record: RecordSettings,
+    pub hooks: hooks::HookSettings,
     /// The map of the game, for `record`; it is read when it is needed.
     pub map: Option<PathBuf>,
     /// Provider, model and request options.
@@ -164,6 +166,7 @@ impl Settings {
         files.read("flush_on_death", flag)?;
         let limits = read_limits(&mut files)?;
         let record = read_record(&mut files)?;
+        let hooks = hooks::read(&mut files, MAX_TOKENS_BY_SETTING)?;
         let map = files.read_path("record.map")?;
         let (mut llm, llm_environment) = read_llm(&mut files, &environment)?;
         let chooses = |key: &&str| matches!(*key, "llm.provider" | "llm.base_url");
@@ -183,6 +186,7 @@ impl Settings {
             enabled,
             limits,
             record,
+            hooks,
             map,
             llm,
             llm_environment,
@@ -257,6 +261,11 @@ fn time_text(time: SystemTime) -> String {
 /// A unique id of a journal line: the time in nanoseconds and the process id.
 fn fresh_id() -> String {
     format!("{:x}-{:x}", nanoseconds(SystemTime::now()), std::process::id())
+}
+
+/// The present time in milliseconds since 1970, as the file system has it: `MEMORIES_NOW` does not count.
+pub(crate) fn milliseconds_now() -> u64 {
+    u64::try_from(nanoseconds(SystemTime::now()) / 1_000_000).unwrap_or(u64::MAX)
 }
 
 /// Nanoseconds between 1970 and a time.

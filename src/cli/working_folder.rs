@@ -3,10 +3,11 @@
 //! The text of a scope enters; a scope with a path from the root of the repository leaves. Paths are compared as they
 //! are written: no link is followed, and nothing reads whether a folder exists.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use crate::cli::failure::Failure;
 use crate::cli::values::is_url;
+use crate::store::without_dots;
 use crate::types::hint::Hint;
 use crate::types::{FolderError, FolderPath, Scope, ScopeError, ScopeName, is_relative};
 
@@ -71,8 +72,13 @@ impl WorkingFolder {
         FolderPath::root().join(below.ok_or_else(|| FolderError::Outside(path.to_owned()))?)
     }
 
+    /// The working directory.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// The root of the repository.
-    fn root(&self) -> &Path {
+    pub(crate) fn root(&self) -> &Path {
         let git = self.folder.ancestors().find(|folder| folder.join(".git").exists());
         git.unwrap_or(&self.memory_folder)
     }
@@ -82,19 +88,6 @@ impl WorkingFolder {
 fn is_below_root(path: &str) -> bool {
     let is_separator = |c| matches!(c, '/' | '\\');
     path.contains(|c| !is_separator(c)) && (path.starts_with(is_separator) || Path::new(path).is_absolute())
-}
-
-/// A path without `.` and `..`.
-fn without_dots(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir => drop(plain.pop()),
-            other => plain.push(other),
-        }
-    }
-    plain
 }
 
 #[cfg(test)]

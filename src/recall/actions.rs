@@ -110,6 +110,14 @@ impl Actions {
         Actions { not_understood, ..self }
     }
 
+    /// The same of a folder: its actions are commands, and the file does not say in which state of the repository they
+    /// failed.
+    pub(super) fn of_commands(mut self) -> Actions {
+        let failed = self.tried.iter_mut().filter(|tried| tried.verdict == Verdict::InVain.name());
+        failed.for_each(|tried| tried.verdict = Verdict::OtherCircumstances { lacking: Vec::new() }.name());
+        self
+    }
+
     /// How many the place itself knows.
     pub(super) fn len(&self) -> usize {
         self.counts().iter().sum()
@@ -171,6 +179,10 @@ impl Actions {
                 format!("tried verdict=\"{}\" now_with=\"{}\"", tried[0].verdict, escape_xml(&items));
             line(&element, &format!("Tried before, but now with {items}"), folded(&tried));
         }
+        let others = Verdict::OtherCircumstances { lacking: Vec::new() }.name();
+        let failed: Vec<&JudgedTry> =
+            with(others).into_iter().filter(|tried| tried.lacking.is_empty()).collect();
+        line(&format!("tried verdict=\"{others}\""), "Failed here", folded(&failed));
         let unknown = Verdict::UnknownEffect.name();
         line(&format!("tried verdict=\"{unknown}\""), "Done here, effect unknown", folded(&with(unknown)));
         line("not_understood", "The game does not understand", not_understood.join(", "));

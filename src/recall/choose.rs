@@ -93,9 +93,10 @@ pub(super) fn choose_with_parents(
     let actions_of = |unread: &UnreadSection<'_>| {
         let judgement = Judgement::of(&unread.section, known.circumstances);
         let actions = Actions::of(&unread.section, &judgement, known.names, known.ends);
-        match Some(&unread.scope) == first_place {
-            true => actions.with_not_understood(unread, known.circumstances),
-            false => actions,
+        match &unread.scope {
+            Scope::Folder(_) => actions.of_commands(),
+            scope if Some(scope) == first_place => actions.with_not_understood(unread, known.circumstances),
+            _ => actions,
         }
     };
     let offer = |is_parent: bool| {

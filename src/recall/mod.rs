@@ -21,6 +21,7 @@ use crate::document::{EntryText, UnreadSection};
 use crate::notebook::Snapshot;
 use crate::types::{Memory, Scope, ScopeName, Viewer};
 
+pub(crate) use actions::Actions;
 use choose::choose_with_parents;
 pub use choose::{Known, choose};
 pub(crate) use error::RecallError;

@@ -1,4 +1,4 @@
-//! Finds out if git tracks a file, or files in a folder, from git's index and without running git.
+//! Finds out what git tracks and which commit is checked out, from git's own files and without running git.
 //!
 //! A path enters. Git's configuration can name programs to run, so git itself is not asked. The index is read
 //! only when it has changed: the caller keeps the [`Mark`] of the last one and compares.
@@ -14,9 +14,12 @@ use super::platform;
 /// Longest file `.git` in bytes, as work trees and submodules have one.
 const MAX_POINTER: u64 = 4096;
 
+/// Bytes of a hash: 20, or 32 where the repository uses SHA-256.
+const HASHES: [usize; 2] = [20, 32];
+
 /// The index of the work tree that a path belongs to.
 #[derive(Debug)]
-pub(super) struct Index {
+pub(crate) struct Index {
     path: PathBuf,
     /// The path in the work tree, with `/` between its parts and behind it.
     prefix: Vec<u8>,
@@ -27,7 +30,7 @@ pub(super) type Mark = String;
 
 impl Index {
     /// The index around a path; `None` outside of git.
-    pub(super) fn around(path: &Path) -> Option<Index> {
+    pub(crate) fn around(path: &Path) -> Option<Index> {
         let (root, git) = path.ancestors().skip(1).find_map(|root| {
             let git = root.join(".git");
             fs::metadata(&git).ok().map(|metadata| (root, (git, metadata.is_dir())))
@@ -58,6 +61,48 @@ impl Index {
     }
 }
 
+impl Index {
+    /// All paths that the index lists, from the root of the work tree. An index of an unknown format lists nothing.
+    pub(crate) fn paths(&self) -> Vec<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let read = File::open(&self.path).and_then(|file| file.take(MAX_SIZE).read_to_end(&mut bytes));
+        let paths = |hash: usize| {
+            let mut paths = Vec::new();
+            any_path(&bytes, hash, |path| {
+                paths.push(path.to_owned());
+                false
+            })?;
+            Some(paths)
+        };
+        read.ok().and_then(|_| HASHES.into_iter().find_map(paths)).unwrap_or_default()
+    }
+
+    /// The name of the commit that is checked out; `None` where there is none yet.
+    pub(crate) fn commit(&self) -> Option<String> {
+        let folder = self.path.parent()?;
+        let head = small_text(&folder.join("HEAD"))?;
+        let Some(name) = head.strip_prefix("ref: ") else { return Some(head) };
+        if name.split('/').any(|part| part == ".." || part.is_empty()) {
+            return None;
+        }
+        // A further work tree has its own HEAD; branches are those of the repository.
+        let shared =
+            small_text(&folder.join("commondir")).map_or(folder.to_owned(), |path| folder.join(path));
+        small_text(&folder.join(name)).or_else(|| small_text(&shared.join(name))).or_else(|| {
+            let packed = fs::read_to_string(shared.join("packed-refs")).ok()?;
+            let mut lines = packed.lines().filter_map(|line| line.split_once(' '));
+            lines.find(|(_, packed)| *packed == name).map(|(commit, _)| commit.to_owned())
+        })
+    }
+}
+
+/// The first line of a small file.
+fn small_text(path: &Path) -> Option<String> {
+    let mut text = String::new();
+    File::open(path).ok()?.take(MAX_POINTER).read_to_string(&mut text).ok()?;
+    text.lines().next().map(|line| line.trim().to_owned())
+}
+
 /// The folder that a file `.git` names: `gitdir: ../.git/modules/x`.
 fn pointed_at(git: &Path) -> Option<PathBuf> {
     let mut text = String::new();
@@ -72,12 +117,11 @@ fn lists(index: &[u8], prefix: &[u8]) -> bool {
         path.eq_ignore_ascii_case(folder)
             || path.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
     };
-    // Hashes have 20 bytes, or 32 where the repository uses SHA-256.
-    [20, 32].into_iter().find_map(|hash| any_path(index, hash, is_within)).unwrap_or(false)
+    HASHES.into_iter().find_map(|hash| any_path(index, hash, is_within)).unwrap_or(false)
 }
 
 /// True if any path of an index is wanted; `None` where the bytes are no index with hashes of that length.
-fn any_path(index: &[u8], hash: usize, is_wanted: impl Fn(&[u8]) -> bool) -> Option<bool> {
+fn any_path(index: &[u8], hash: usize, mut is_wanted: impl FnMut(&[u8]) -> bool) -> Option<bool> {
     const EXTENDED: u16 = 0x4000;
     const LENGTH: u16 = 0x0fff;
     let number = |at: usize| Some(u32::from_be_bytes(*index.get(at..)?.first_chunk()?));

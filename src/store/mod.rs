@@ -8,15 +8,12 @@
 //! * No writer's change is lost to another writer. No change of an editor, which takes no lock, is lost
 //!   to a writer.
 //! * Readers take no lock, write nothing and need no right to write.
-//! * The journal reports a change only after the file has it, and in any case before the next change: after a kill in
-//!   between, the next writer adds its lines.
+//! * The journal reports a change after the file has it and before the next change, also after a kill in between.
 //! * State, session and the lines that are to be synced survive a power cut, like the file, once an update has
 //!   returned.
 //!
-//! An editor that saves a text which it read before our write undoes that write; the journal has it. Two cases
-//! remain. An editor may write in place within one tick of the file system's clock without a change of size, or
-//! milliseconds after it opened the file: what it wrote is then in the backup. And where the file system cannot
-//! exchange files, a file that an editor puts there in the microseconds before our rename is lost.
+//! An editor that saves a text which it read before our write undoes that write; the journal has it. The contract
+//! names the two cases in which a text of an editor is in the backup alone, or lost.
 
 #![allow(clippy::disallowed_methods, reason = "this is the room that writes files for all others")]
 
@@ -25,6 +22,7 @@ mod at;
 mod atomic_write;
 mod attributes;
 mod backups;
+mod command_log;
 mod difference;
 mod error;
 mod file_version;
@@ -56,12 +54,15 @@ use std::time::Duration;
 pub(crate) use aligned_bytes::AlignedBytes;
 pub(crate) use atomic_write::{Existing, create_folder, write_file, write_script};
 pub use backups::Backup;
+pub(crate) use command_log::CommandLog;
 pub use error::{Foreign, StoreError};
 pub(crate) use file_version::{OpenFiles, is_utf16};
 pub(crate) use follow::Follower;
+pub(crate) use git::Index;
 pub(crate) use log::{LineLog, LogLine, Rotation};
 pub use occasion::Occasion;
-pub(crate) use path::{is_markdown, refuse_link_out};
+pub(crate) use path::{is_markdown, refuse_link_out, without_dots};
+pub(crate) use platform::changed_at;
 pub(crate) use private_file::{change_private, read_bounded};
 #[cfg(feature = "sync")]
 pub(crate) use remotes::Remotes;

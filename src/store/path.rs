@@ -5,7 +5,7 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use super::error::StoreError;
 use super::platform;
@@ -27,6 +27,19 @@ pub(super) fn resolve(given: &Path) -> Result<PathBuf, StoreError> {
         }
         Err(source) => Err(StoreError::Read { path: given.to_owned(), source }),
     }
+}
+
+/// A path without `.` and `..`, as it is written: no link is followed.
+pub(crate) fn without_dots(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => drop(plain.pop()),
+            other => plain.push(other),
+        }
+    }
+    plain
 }
 
 /// True if a file is named as Markdown.

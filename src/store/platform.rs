@@ -30,6 +30,22 @@ pub(super) fn inode(metadata: &Metadata) -> u64 {
     identity(metadata).map_or(0, |(_, inode)| inode)
 }
 
+/// The time of the last change of a file or of its name, owner or mode, in milliseconds since 1970. No program sets it.
+#[cfg(unix)]
+pub(crate) fn changed_at(metadata: &Metadata) -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    let milliseconds =
+        metadata.ctime().saturating_mul(1000).saturating_add(metadata.ctime_nsec() / 1_000_000);
+    u64::try_from(milliseconds).unwrap_or(0)
+}
+
+/// The time of the last change of a file, in milliseconds since 1970.
+#[cfg(not(unix))]
+pub(crate) fn changed_at(metadata: &Metadata) -> u64 {
+    let since = metadata.modified().ok().and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+    since.and_then(|since| u64::try_from(since.as_millis()).ok()).unwrap_or(0)
+}
+
 /// Lets two paths in one folder exchange their files in one step. Returns `false` where that is not possible: then
 /// nothing has happened.
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]

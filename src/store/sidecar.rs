@@ -295,7 +295,7 @@ impl Drop for Staged<'_> {
 
 /// Writes a file of the sidecar under its temporary name. Without a sync, it may be empty or damaged after a power
 /// cut.
-fn stage<'a>(
+pub(super) fn stage<'a>(
     folder: &'a Folder,
     name: &'static str,
     bytes: &[u8],

@@ -4,6 +4,7 @@
 //! leaves. Nothing here knows a working directory or reads a disk.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
@@ -110,6 +111,11 @@ impl FolderPath {
         let above = self.0.rmatch_indices('/').filter(|(at, _)| *at > 0);
         let above = above.map(|(at, _)| FolderPath(self.0[..at].to_owned()));
         above.chain((self.0 != ROOT).then(FolderPath::root))
+    }
+
+    /// The path in the file system, from the root of the repository. Bytes that are no UTF-8 are replaced.
+    pub(crate) fn to_path(&self) -> PathBuf {
+        self.segments().map(|segment| String::from_utf8_lossy(&decoded(segment)).into_owned()).collect()
     }
 
     /// The number of folders above.

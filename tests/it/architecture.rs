@@ -28,6 +28,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("stats", &["document", "journal", "notebook", "recall", "store", "types"]),
     ("transfer", &["document", "notebook", "record", "redact", "types"]),
     ("sync", &["document", "llm", "notebook", "redact", "store", "types"]),
+    ("work", &["document", "notebook", "recall", "redact", "store", "types"]),
     ("web", &[]),
     (
         "chat",
@@ -54,7 +55,7 @@ const ROOMS: &[(&str, &[&str])] = &[
         "cli",
         &[
             "ask", "chat", "document", "journal", "llm", "map", "mcp", "notebook", "recall", "record",
-            "redact", "search", "seed", "stats", "store", "sync", "transfer", "types", "view", "web",
+            "redact", "search", "seed", "stats", "store", "sync", "transfer", "types", "view", "web", "work",
         ],
     ),
     ("lib", &["notebook", "record", "search", "store", "types"]),

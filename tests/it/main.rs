@@ -20,6 +20,8 @@ mod frames;
 mod golden;
 mod hand_edits;
 mod history;
+#[cfg(unix)]
+mod hooks;
 mod hostile;
 #[path = "../support/invented_world.rs"]
 mod invented_world;

@@ -44,5 +44,7 @@ mod sync;
 mod trust;
 #[cfg(all(feature = "view", feature = "llm"))]
 mod view;
+#[cfg(unix)]
+mod work_sessions;
 #[cfg(all(feature = "mcp", feature = "llm"))]
 mod writers;

@@ -17,6 +17,7 @@ mod extract;
 mod fmt;
 mod forget;
 mod frontier;
+mod hook;
 mod import;
 mod init;
 mod inject;
@@ -144,6 +145,7 @@ memory_commands! {
     sync Sync(SyncArgs),
     init Init(InitArgs),
     mcp Mcp(McpArgs),
+    hook Hook(HookArgs),
     episode Episode(EpisodeArgs),
 }
 

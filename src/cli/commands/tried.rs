@@ -1,12 +1,17 @@
-//! `tried`: looks up an action in the tried actions of a place; the exit code is the answer.
+//! `tried`: looks up an action in the tried actions of a place, or a command in a folder; the exit code is the answer.
+
+use serde_json::json;
 
 use crate::cli::commands::common::{items, parse_scopes};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
+use crate::cli::settings::{milliseconds_now, tools_environment};
 use crate::document::text::stored_line;
 use crate::notebook::MemoryObjects;
 use crate::recall::{Circumstances, Evidence, json, owned_sections, read};
-use crate::types::{Scope, ScopeName, Viewer};
+use crate::types::{FolderPath, Scope, ScopeName, Viewer};
+use crate::work::Work;
+use crate::work::verdict::Verdict;
 
 /// Ask whether an action has been tried in vain at a place
 #[derive(Debug, clap::Args)]
@@ -15,6 +20,7 @@ Examples:
   memories tried 64 take mailbox
   memories tried 64 'take mailbox' > /dev/null || play 'take mailbox'
   memories tried 22 down --inventory 'brass lantern,sword'
+  memories tried dir:. npm test
 
 The verdict, and the exit code:
   in_vain              0  it failed here, and nothing is carried now that was
@@ -26,13 +32,17 @@ The verdict, and the exit code:
                           something; the reply is shown
   no                   1  it was never done here
 
+In a folder of a repository (dir:PATH) the action is a command. What failed
+there is in vain as long as nothing changes: no file, commit or variable that
+it depends on. `changed` says that a file which the failure names has changed.
+
 The player carries now what the last recorded turn of the running episode left,
 or --inventory. With --json: {version, verdict, scope, action, memories, count,
 episode, turn, reply, lacking, worked_at, leads_to}. `episode`, `turn` and
 `reply` are those of the last try; `memories` are those that name the action in
-title or text.")]
+title or text. Of a command: {count, reply, changed: [TEXT], instead}.")]
 pub(crate) struct TriedArgs {
-    /// The place
+    /// The place, or the folder
     #[arg(value_name = "ID", allow_negative_numbers = true)]
     place: String,
     /// The action; several words are one action
@@ -52,6 +62,9 @@ pub fn run(cli: Cli<'_>, args: TriedArgs) -> Result<u8, Failure> {
         );
     }
     let mut names = parse_scopes(&cli.settings.working_folder, &[place])?;
+    if let [ScopeName::Scope(Scope::Folder(folder))] = &names[..] {
+        return run_command(cli, folder, &action);
+    }
     names.push(ScopeName::Scope(Scope::Game));
     let notebook = cli.notebook()?;
     let snapshot = read(notebook.store(), &names)?;
@@ -69,4 +82,51 @@ pub fn run(cli: Cli<'_>, args: TriedArgs) -> Result<u8, Failure> {
         cli.ui.data(&evidence.render(answer, &scope.label(&section.name)))?;
     }
     Ok(u8::from(!evidence.in_vain()))
+}
+
+/// Answers about a command in a folder of a repository.
+fn run_command(cli: Cli<'_>, folder: &FolderPath, action: &str) -> Result<u8, Failure> {
+    let notebook = cli.notebook()?;
+    let root = cli.settings.working_folder.root().to_owned();
+    let here = root.join(folder.to_path());
+    let work = Work {
+        store: notebook.store(),
+        root: &root,
+        here: &here,
+        session: "",
+        now: milliseconds_now(),
+        environment: tools_environment(),
+    };
+    let Some(known) = work.known(action)? else {
+        return Err(Failure::user("the command changes to a folder outside of the repository")
+            .hint("leave out its `cd`, and name the folder: `memories tried dir:PATH COMMAND`"));
+    };
+    let verdict = &known.verdict;
+    let is_in_vain = matches!(verdict, Verdict::InVain(_));
+    if cli.ui.json {
+        let mut answer = json!({
+            "verdict": verdict.name(), "scope": known.scope, "action": action, "memories": known.memories,
+        });
+        if let Some(failure) = verdict.failure() {
+            answer["count"] = json!(failure.count);
+            answer["reply"] = json!(failure.reply);
+            answer["changed"] = json!(verdict.changed());
+            if let Some(instead) = &failure.instead {
+                answer["instead"] = json!(instead);
+            }
+        }
+        cli.ui.json_answer(&answer)?;
+    } else {
+        let answer = if is_in_vain { "yes" } else { "no" };
+        let text = known.text().unwrap_or_else(|| match verdict {
+            Verdict::Worked => "it worked here the last time\n".to_owned(),
+            Verdict::Changed => {
+                "it failed here, and a file that the failure names has changed since\n".to_owned()
+            }
+            Verdict::UnknownEffect => "it was run here, and nobody knows how that ended\n".to_owned(),
+            _ => format!("\"{action}\" is not among what was tried at {}\n", known.scope),
+        });
+        cli.ui.data(&format!("{answer}: {text}"))?;
+    }
+    Ok(u8::from(!is_in_vain))
 }

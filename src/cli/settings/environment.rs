@@ -123,6 +123,28 @@ impl ProcessEnvironment {
     }
 }
 
+/// Variables on which what compilers and other tools do depends.
+const OF_TOOLS: [&str; 10] = [
+    "PATH",
+    "VIRTUAL_ENV",
+    "CONDA_PREFIX",
+    "NODE_ENV",
+    "NVM_BIN",
+    "RUSTUP_TOOLCHAIN",
+    "JAVA_HOME",
+    "GOFLAGS",
+    "CC",
+    "CXX",
+];
+
+/// A hash of the variables on which what tools do depends.
+pub(crate) fn tools_environment() -> u64 {
+    let value =
+        |name: &str| std::env::var_os(name).map(|value| format!("{name}={}", value.to_string_lossy()));
+    let values: Vec<String> = OF_TOOLS.into_iter().filter_map(value).collect();
+    xxhash_rust::xxh3::xxh3_64(values.join("\n").as_bytes())
+}
+
 impl ProcessEnvironment {
     /// The working directory.
     pub(crate) fn folder(&self) -> &Path {

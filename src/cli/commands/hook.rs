@@ -1,0 +1,141 @@
+//! `hook`: what a coding agent runs at its events. The event comes as JSON on stdin; the answer goes to stdout in the
+//! agent's form.
+//!
+//! A hook never fails the agent: its caller turns every failure into silence and exit code 0.
+
+mod event;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::cli::context::Cli;
+use crate::cli::failure::Failure;
+use crate::cli::settings::{milliseconds_now, tools_environment};
+use crate::cli::working_folder::WorkingFolder;
+use crate::recall::{Actions, Format, read, recall, render};
+use crate::store::Store;
+use crate::types::frame::NOTICE;
+use crate::types::{Scope, ScopeName, Viewer};
+use crate::work::verdict::Verdict;
+use crate::work::{Work, keep};
+
+use event::{Event, EventKind, HookAgent, Said};
+
+/// Longest wait for other writers: the agent waits for its hook.
+const LONGEST_WAIT: Duration = Duration::from_millis(500);
+
+/// Folders of earlier work that are shown at the start of a session.
+const FOLDERS: usize = 3;
+
+/// Run at an event of a coding agent (its hooks call this)
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The event comes as JSON on stdin. At the start of a session the answer is what
+is known of the working folder; before a command, whether it failed here and
+nothing has changed since; after a failure, that it is noted. At the end, and
+before the agent compacts its context, what was learned is kept in the memory
+file. Without a memory file nothing happens: `memories init` makes one.
+
+A hook asks no model. Whatever goes wrong, it prints nothing and the exit code
+is 0; with -v the reason goes to stderr.
+
+Examples:
+  memories setup claude-code --apply
+  memories hook claude-code < event.json")]
+pub(crate) struct HookArgs {
+    /// `claude-code`, `codex` or `gemini`
+    #[arg(value_name = "AGENT", value_parser = str::parse::<HookAgent>)]
+    agent: HookAgent,
+}
+
+pub fn run(mut cli: Cli<'_>, args: HookArgs) -> Result<u8, Failure> {
+    let HookArgs { agent } = args;
+    cli.settings.lock_timeout = cli.settings.lock_timeout.min(LONGEST_WAIT);
+    let notebook = cli.notebook()?;
+    let has_file = notebook.store().real_path().is_file();
+    if !has_file || !cli.settings.hooks.enabled {
+        return Ok(0);
+    }
+    let payload: Value = serde_json::from_slice(&cli.read_bytes()?)
+        .map_err(|error| Failure::user(format!("the event is not JSON: {error}")))?;
+    let event = Event::read(agent, &payload)?;
+    let here = event.folder.clone().unwrap_or_else(|| cli.settings.working_folder.folder().to_owned());
+    let root = root_of(&here, notebook.store());
+    let work = Work {
+        store: notebook.store(),
+        root: &root,
+        here: &here,
+        session: &event.session,
+        now: milliseconds_now(),
+        environment: tools_environment(),
+    };
+    let kept =
+        |work: &Work<'_>| keep(&notebook, (work.session, work.now), cli.settings.record.tried_per_place);
+    let said = match &event.kind {
+        EventKind::Start => {
+            // What cannot be kept now is kept the next time.
+            if let Err(error) = kept(&work) {
+                cli.ui.detail(&error.to_string());
+            }
+            start(&cli, &work)?.map(Said::Context)
+        }
+        EventKind::End => {
+            kept(&work)?;
+            None
+        }
+        EventKind::Before { command, id } => {
+            work.begin(command, id)?;
+            before(&cli, &work, command)?
+        }
+        EventKind::After { command, id, ended, output } => {
+            work.note_command((command, id), *ended, output)?.map(Said::Context)
+        }
+        EventKind::Edited(path) => {
+            work.note_edit(path)?;
+            None
+        }
+        EventKind::Other => None,
+    };
+    if let Some(said) = said.and_then(|said| event.answer(agent, said)) {
+        cli.ui.data(&format!("{said}\n"))?;
+    }
+    Ok(0)
+}
+
+fn root_of(here: &Path, store: &Store) -> PathBuf {
+    WorkingFolder::new(here, store.real_path()).root().to_owned()
+}
+
+/// What is known of the working folder and of those worked in last.
+fn start(cli: &Cli<'_>, work: &Work<'_>) -> Result<Option<String>, Failure> {
+    let mut limits = cli.settings.limits;
+    limits.max_tokens = Some(cli.settings.hooks.max_tokens);
+    let mut scopes = work.folder().map(Scope::Folder).into_iter().collect::<Vec<_>>();
+    for folder in work.last_folders(FOLDERS)? {
+        if !scopes.contains(&folder) {
+            scopes.push(folder);
+        }
+    }
+    let names: Vec<ScopeName> = scopes.into_iter().map(ScopeName::Scope).collect();
+    let snapshot = read(work.store, &names)?;
+    let mut views = recall(&snapshot, &Viewer::Person, &names, &limits, Format::Text)?;
+    views.retain(|view| {
+        !view.memories.is_empty() || view.actions != Actions::default() || !view.notes.is_empty()
+    });
+    Ok((!views.is_empty()).then(|| render(&views, Format::Text)))
+}
+
+/// What is known of a command, before it runs.
+fn before(cli: &Cli<'_>, work: &Work<'_>, command: &str) -> Result<Option<Said>, Failure> {
+    let Some(answer) = work.known(command)? else { return Ok(None) };
+    let Some(text) = answer.text() else { return Ok(None) };
+    let text = format!("{NOTICE}\n{text}");
+    let is_held = cli.settings.hooks.hold && matches!(answer.verdict, Verdict::InVain(_));
+    if is_held && work.hold(command)? {
+        let advice = "If you want to run it all the same, run it once more.";
+        return Ok(Some(Said::Refused(format!("{text}{advice}\n"))));
+    }
+    Ok(Some(Said::Context(text)))
+}

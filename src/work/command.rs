@@ -1,0 +1,447 @@
+//! A command line as an action: which command lines are the same.
+//!
+//! A command line enters. Its *wording* leaves, which is the same for command lines that differ in spaces, quotes, the
+//! order of flags, redirections and filters; and its *action*, which is the same also where names of temporary files,
+//! hashes and line numbers differ.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::types::text::fold_spaces;
+use crate::work::shell::{Operator, Simple, Word, split};
+
+/// Programs that run another program.
+const WRAPPERS: [&str; 7] = ["command", "env", "exec", "nice", "nohup", "sudo", "time"];
+
+/// Programs behind a pipe that only choose what is shown.
+const FILTERS: [&str; 12] =
+    ["cat", "column", "cut", "fmt", "fold", "head", "less", "more", "nl", "sort", "tail", "tee"];
+
+/// Programs whose exit code 1 is an answer.
+const ANSWERS: [&str; 14] = [
+    "[", "cmp", "command", "diff", "egrep", "fgrep", "git-diff", "grep", "pgrep", "rg", "test", "type",
+    "which", "zgrep",
+];
+
+/// Programs that change nothing, whatever their arguments.
+const READERS: [&str; 45] = [
+    "[",
+    "awk",
+    "basename",
+    "cat",
+    "cmp",
+    "column",
+    "cut",
+    "date",
+    "df",
+    "diff",
+    "dirname",
+    "du",
+    "echo",
+    "egrep",
+    "fgrep",
+    "file",
+    "fold",
+    "grep",
+    "head",
+    "hostname",
+    "id",
+    "jq",
+    "less",
+    "ls",
+    "md5sum",
+    "more",
+    "nl",
+    "pgrep",
+    "printf",
+    "ps",
+    "pwd",
+    "pytest",
+    "readlink",
+    "realpath",
+    "rg",
+    "sha256sum",
+    "sort",
+    "stat",
+    "tail",
+    "test",
+    "tree",
+    "true",
+    "type",
+    "uname",
+    "wc",
+];
+
+/// Commands of programs that change nothing others depend on, by their first arguments.
+const READING: [(&str, &[&str]); 8] = [
+    ("cargo", &["bench", "build", "check", "clippy", "doc", "metadata", "test", "tree"]),
+    ("git", &["blame", "diff", "grep", "log", "ls-files", "remote", "rev-parse", "show", "status"]),
+    ("go", &["build", "env", "list", "test", "vet", "version"]),
+    ("npm", &["ls", "outdated", "test", "view"]),
+    ("pnpm", &["ls", "outdated", "test"]),
+    ("yarn", &["info", "list", "test"]),
+    ("pip", &["freeze", "list", "show"]),
+    ("python", &["-V", "--version"]),
+];
+
+/// Hexadecimal digits from which on a word may be a hash, as git shortens it.
+const HASH_DIGITS: usize = 7;
+
+/// Folders of temporary files.
+const TEMPORARY: [&str; 4] = ["/tmp/", "/var/tmp/", "/private/tmp/", "/var/folders/"];
+
+/// A command line, read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Command {
+    /// The folder to which it changes first, as it is written.
+    pub folder: Option<String>,
+    /// Equal for command lines that do exactly the same.
+    pub wording: u64,
+    /// Equal for command lines that differ only in what is another each time.
+    pub action: u64,
+    /// The actions of the commands of a list of `&&`, where there are several.
+    pub parts: Vec<u64>,
+    /// True if the exit code says nothing of it.
+    pub hides_code: bool,
+    /// True if its exit code 1 is an answer.
+    pub answers: bool,
+    /// True if others may find something changed by it.
+    pub may_change: bool,
+    /// The words that may name files.
+    pub arguments: Vec<String>,
+    /// The plain words, without `cd`, by which commands are compared.
+    pub words: Vec<String>,
+}
+
+impl Command {
+    /// Reads a command line.
+    pub(crate) fn read(text: &str) -> Command {
+        match split(text).map(without_start) {
+            Some((folder, commands)) if !commands.is_empty() => Command::of(folder, commands),
+            _ => Command::opaque(text),
+        }
+    }
+
+    /// A command line that is not understood is its own text.
+    fn opaque(text: &str) -> Command {
+        let text = fold_spaces(text);
+        let key = xxh3_64(text.as_bytes());
+        Command {
+            folder: None,
+            wording: key,
+            action: key,
+            parts: Vec::new(),
+            hides_code: false,
+            answers: false,
+            may_change: true,
+            arguments: Vec::new(),
+            words: text.split(' ').map(str::to_owned).collect(),
+        }
+    }
+
+    fn of(folder: Option<String>, commands: Vec<(Simple, Operator)>) -> Command {
+        let keeps_code = commands.iter().any(|(command, _)| sets_pipefail(command));
+        let before = commands.len();
+        let mut commands = without_filters(commands);
+        let is_filtered = commands.len() < before && !keeps_code;
+        commands.retain(|(command, _)| !sets_pipefail(command));
+        if commands.is_empty() {
+            return Command::opaque("set -o pipefail");
+        }
+        let is_list =
+            |operator: Operator| commands[..commands.len() - 1].iter().all(|(_, own)| *own == operator);
+        let written = |fold: bool| {
+            let each = commands
+                .iter()
+                .map(|(command, operator)| format!("{} {operator:?}", canonical(command, fold)));
+            each.collect::<Vec<_>>().join(" ")
+        };
+        let key = |command: &Simple| xxh3_64(format!("{} End", canonical(command, true)).as_bytes());
+        let is_in_background = commands.iter().any(|(command, _)| command.is_in_background);
+        let last = commands.last().map(|(command, _)| program_of(command)).unwrap_or_default();
+        let parts = match is_list(Operator::And) && commands.len() > 1 {
+            true => commands.iter().map(|(command, _)| key(command)).collect(),
+            false => Vec::new(),
+        };
+        let plain =
+            || commands.iter().flat_map(|(command, _)| arguments(command)).map(|word| word.plain.clone());
+        Command {
+            folder,
+            wording: xxh3_64(written(false).as_bytes()),
+            action: xxh3_64(written(true).as_bytes()),
+            parts,
+            hides_code: is_filtered
+                || is_in_background
+                || !is_list(Operator::And) && !is_list(Operator::Pipe),
+            answers: ANSWERS.contains(&last) || last == "git" && plain().any(|word| word == "diff"),
+            may_change: commands.iter().any(|(command, _)| may_change(command)),
+            arguments: plain().filter(|word| !word.starts_with('-')).collect(),
+            words: plain().collect(),
+        }
+    }
+
+    /// True if a command does what another one was to do: the other program does it to the same thing, or the same
+    /// program does it with more or fewer arguments.
+    pub(crate) fn stands_in_for(&self, failed: &Command) -> bool {
+        let (one, other) = (&self.words, &failed.words);
+        let shared = one.iter().filter(|word| other.contains(word)).count();
+        let object = |words: &[String]| words.iter().rev().find(|word| !word.starts_with('-')).cloned();
+        match one.first() == other.first() {
+            true => shared >= 2 && shared >= one.len().min(other.len()),
+            false => 2 * shared >= one.len().max(other.len()) && object(one) == object(other),
+        }
+    }
+}
+
+/// A list without the `cd` that it begins with, and where that leads.
+fn without_start(mut commands: Vec<(Simple, Operator)>) -> (Option<String>, Vec<(Simple, Operator)>) {
+    let folder = match commands.first() {
+        Some((command, Operator::And | Operator::End)) if commands.len() > 1 => match &command.words[..] {
+            [program, folder] if program.plain == "cd" => Some(folder.plain.clone()),
+            _ => None,
+        },
+        _ => None,
+    };
+    if folder.is_some() {
+        commands.remove(0);
+    }
+    (folder, commands)
+}
+
+/// A list without filters behind pipes.
+fn without_filters(commands: Vec<(Simple, Operator)>) -> Vec<(Simple, Operator)> {
+    let mut kept: Vec<(Simple, Operator)> = Vec::with_capacity(commands.len());
+    for (command, operator) in commands {
+        match kept.last_mut() {
+            Some((_, before)) if *before == Operator::Pipe && FILTERS.contains(&program_of(&command)) => {
+                *before = operator;
+            }
+            _ => kept.push((command, operator)),
+        }
+    }
+    kept
+}
+
+fn sets_pipefail(command: &Simple) -> bool {
+    program_of(command) == "set" && command.words.last().is_some_and(|word| word.plain == "pipefail")
+}
+
+/// Assignments, program and arguments, without programs that only run them.
+fn arguments(command: &Simple) -> &[Word] {
+    let mut words = &command.words[..];
+    while let [wrapper, next, ..] = words {
+        let is_wrapper = WRAPPERS.contains(&wrapper.plain.as_str());
+        if wrapper.plain == "timeout" && words.len() > 2 && !next.plain.starts_with('-') {
+            words = &words[2..];
+        } else if is_wrapper && !next.plain.starts_with('-') {
+            words = &words[1..];
+        } else {
+            break;
+        }
+    }
+    words
+}
+
+fn is_assignment(word: &Word) -> bool {
+    let name = word.plain.split_once('=').map_or("", |(name, _)| name);
+    !name.is_empty() && name.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric())
+}
+
+/// The program of a command, without its folder.
+fn program_of(command: &Simple) -> &str {
+    let program = arguments(command).iter().find(|word| !is_assignment(word));
+    program.map_or("", |word| word.plain.rsplit('/').next().unwrap_or_default())
+}
+
+fn may_change(command: &Simple) -> bool {
+    let program = program_of(command);
+    let mut behind = arguments(command).iter().skip_while(|word| is_assignment(word)).skip(1);
+    let first = behind.next().map_or("", |word| word.plain.as_str());
+    let reads = READING.iter().any(|(known, commands)| *known == program && commands.contains(&first));
+    command.writes || !(reads || READERS.contains(&program))
+}
+
+/// The text of a command in which flags are sorted behind all else. `fold` leaves out what is another each time.
+fn canonical(command: &Simple, fold: bool) -> String {
+    let write = |word: &Word| if fold { folded(&word.canonical()) } else { word.canonical() };
+    let words = arguments(command);
+    let end = words.iter().position(|word| word.plain == "--").unwrap_or(words.len());
+    let is_flag = |word: &&Word| word.plain.starts_with('-') && word.plain.len() > 1;
+    let (mut flags, others): (Vec<&Word>, Vec<&Word>) = words[..end].iter().partition(is_flag);
+    flags.sort_by_key(|word| word.canonical());
+    let all = others.into_iter().chain(flags).chain(&words[end..]);
+    all.map(write).collect::<Vec<_>>().join(" ")
+}
+
+/// A word without what is another each time.
+fn folded(word: &str) -> String {
+    let word = without_line(word);
+    let is_temporary = TEMPORARY.iter().any(|folder| word.contains(folder));
+    let mut out = String::with_capacity(word.len());
+    for part in word.split_inclusive(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))) {
+        let name = part.trim_end_matches(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_')));
+        let random = is_hash(name) || is_temporary && is_made_up(name);
+        out.push_str(if random { "#" } else { name });
+        out.push_str(&part[name.len()..]);
+    }
+    out
+}
+
+/// A word without the line, and the column, that it ends with: `src/lib.rs:12:5`.
+fn without_line(word: &str) -> &str {
+    let mut word = word;
+    for _ in 0..2 {
+        word = match word.rsplit_once(':') {
+            Some((file, line))
+                if file.contains(['.', '/'])
+                    && !file.ends_with(':')
+                    && !file.contains("//")
+                    && !line.is_empty()
+                    && line.bytes().all(|byte| byte.is_ascii_digit()) =>
+            {
+                file
+            }
+            _ => return word,
+        };
+    }
+    word
+}
+
+/// True for a hash in hexadecimal digits, and for a UUID.
+fn is_hash(name: &str) -> bool {
+    let digits = name.bytes().filter(u8::is_ascii_hexdigit).count();
+    let has = |wanted: fn(&u8) -> bool| name.bytes().any(|byte| wanted(&byte));
+    let is_uuid = name.len() == 36 && digits == 32 && name.bytes().filter(|byte| *byte == b'-').count() == 4;
+    is_uuid
+        || digits == name.len()
+            && name.len() >= HASH_DIGITS
+            && has(u8::is_ascii_digit)
+            && has(u8::is_ascii_alphabetic)
+}
+
+/// True for a name that a program made up for a temporary file: `tmpab12cd`, `build.X7f9Qz`.
+fn is_made_up(name: &str) -> bool {
+    let turns =
+        name.as_bytes().windows(2).filter(|pair| pair[0].is_ascii_digit() != pair[1].is_ascii_digit());
+    let cases = name
+        .as_bytes()
+        .windows(2)
+        .filter(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
+    name.len() >= 6 && turns.count() + cases.count() >= 2 || name.starts_with("tmp") && name.len() >= 8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn action(text: &str) -> u64 {
+        Command::read(text).action
+    }
+
+    #[test]
+    fn nearly_equal_commands_are_one_action() {
+        for (one, other) in [
+            ("cargo test --lib -p a", "cargo  test -p a --lib"),
+            ("pytest -x tests/a.py", "pytest tests/a.py -x"),
+            ("cargo test 2>&1 | tail -5", "cargo test"),
+            ("cd src && make all", "make all"),
+            ("time make all", "make all >/dev/null"),
+            ("timeout 60 make all", "make all # again"),
+            ("git show 1a2b3c4", "git show ffe0912bcd"),
+            ("cat /tmp/tmp.X7f9Qz/log.txt", "cat /tmp/tmp.aB12cd/log.txt"),
+            ("vim src/lib.rs:12:5", "vim src/lib.rs:99"),
+            ("echo 'a b'", "echo \"a b\""),
+            ("x 123e4567-e89b-12d3-a456-426614174000", "x 00000000-e89b-12d3-a456-4266141740ff"),
+            ("A=1 B=2 make", "A=1 B=2  make"),
+        ] {
+            assert_eq!(action(one), action(other), "{one} | {other}");
+        }
+    }
+
+    #[test]
+    fn other_commands_are_other_actions() {
+        for (one, other) in [
+            ("git branch -d x", "git branch -D x"),
+            ("cargo test a", "cargo test b"),
+            ("cp a b", "cp b a"),
+            ("npm test", "npm test -- --watch"),
+            ("x -- -a -b", "x -- -b -a"),
+            ("a && b", "a || b"),
+            ("a | wc -l", "a"),
+            ("python /tmp/first.py", "python /tmp/second.py"),
+            ("curl http://localhost:8080", "curl http://localhost:8081"),
+            ("echo $A", "echo '$A'"),
+            ("A=1 make", "A=2 make"),
+            ("kill 1234567", "kill 1234568"),
+        ] {
+            assert_ne!(action(one), action(other), "{one} | {other}");
+        }
+        let one = Command::read("git show 1a2b3c4");
+        assert_ne!(one.wording, Command::read("git show ffe0912").wording, "the hash differs");
+    }
+
+    #[test]
+    fn what_the_exit_code_says() {
+        let hides = |text: &str| Command::read(text).hides_code;
+        for text in ["cargo test | tail -5", "make || true", "make; echo done", "make &"] {
+            assert!(hides(text), "{text}");
+        }
+        for text in
+            ["cargo test", "a && b", "cargo test | grep x", "set -o pipefail; make | tail", "cd x; make"]
+        {
+            assert!(!hides(text), "{text}");
+        }
+        assert!(Command::read("ls | grep x").answers && Command::read("git diff --exit-code").answers);
+        assert!(!Command::read("grep x y && make").answers);
+    }
+
+    #[test]
+    fn a_list_has_parts() {
+        let list = Command::read("cargo  build && cargo test");
+        assert_eq!(list.parts, [action("cargo build"), action("cargo test")]);
+        assert_eq!(Command::read("cd a && make").parts, [0; 0]);
+        assert_eq!(Command::read("cd a && make").folder.as_deref(), Some("a"));
+    }
+
+    #[test]
+    fn what_may_change_something() {
+        let changes = |text: &str| Command::read(text).may_change;
+        for text in [
+            "rm x",
+            "npm install",
+            "echo a > b",
+            "git commit -m x",
+            "sed -i s/a/b/ x",
+            "ls && touch a",
+            "for a in b; do c; done",
+        ] {
+            assert!(changes(text), "{text}");
+        }
+        for text in
+            ["ls -la", "git status", "cargo test --lib", "/bin/cat x 2>/dev/null", "A=1 cargo build | tail"]
+        {
+            assert!(!changes(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_stands_in_for_another() {
+        let stands_in = |one: &str, failed: &str| Command::read(one).stands_in_for(&Command::read(failed));
+        for (one, failed) in [
+            ("pnpm test", "npm test"),
+            ("npm test --force", "npm test"),
+            ("cargo test --lib", "cargo test --lib -p missing"),
+            ("python3 x.py", "python x.py"),
+            ("git push -u origin main", "git push"),
+        ] {
+            assert!(stands_in(one, failed), "{one} | {failed}");
+        }
+        for (one, failed) in [
+            ("npm run lint", "npm run test"),
+            ("ls", "npm test"),
+            ("git status", "git push"),
+            ("cargo test", "npm test -s"),
+        ] {
+            assert!(!stands_in(one, failed), "{one} | {failed}");
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! The output of a command: what it says of a failure, and which files it names.
+//!
+//! A text enters; one line leaves, the kind of the failure, and words that may be paths.
+
+use crate::types::text::fold_spaces;
+
+/// Characters of a reply.
+const REPLY_CHARS: usize = 100;
+
+/// Bytes that are read at either end of an output.
+const READ: usize = 32 * 1024;
+
+/// Words that are named at most.
+const NAMES: usize = 200;
+
+/// Parts of lines that say why a command failed, in lower case; the first kind that occurs counts.
+const MARKS: [&[&str]; 2] = [
+    &[
+        "error:",
+        "error[",
+        "err!",
+        "fatal:",
+        "exception:",
+        "command not found",
+        "no such file",
+        "permission denied",
+    ],
+    &[
+        "error",
+        "failed",
+        "failure",
+        "not found",
+        "cannot",
+        "can't",
+        "unable to",
+        "unknown",
+        "missing",
+        "denied",
+        "panicked",
+    ],
+];
+
+/// Parts of outputs that speak of trouble of the moment, in lower case.
+const PASSING: [&str; 26] = [
+    "address already in use",
+    "another git process",
+    "blocking waiting for file lock",
+    "broken pipe",
+    "connection refused",
+    "connection reset",
+    "connection timed out",
+    "could not get lock",
+    "could not resolve host",
+    "database is locked",
+    "econnrefused",
+    "econnreset",
+    "enospc",
+    "enotfound",
+    "etimedout",
+    "index.lock",
+    "killed",
+    "network is unreachable",
+    "no route to host",
+    "no space left",
+    "rate limit",
+    "resource temporarily unavailable",
+    "service unavailable",
+    "temporary failure",
+    "timed out",
+    "too many requests",
+];
+
+/// The line of an output that says most of a failure, on one line.
+pub(crate) fn reply_of(output: &str) -> String {
+    let text = ends_of(output);
+    let lines = || text.lines().map(str::trim).filter(|line| line.chars().any(char::is_alphanumeric));
+    let marked = |marks: &&[&str]| {
+        lines().find(|line| {
+            let line = line.to_lowercase();
+            marks.iter().any(|mark| line.contains(mark))
+        })
+    };
+    let line = MARKS.iter().find_map(marked).or_else(|| lines().next_back()).unwrap_or_default();
+    fold_spaces(line).chars().take(REPLY_CHARS).collect()
+}
+
+/// True if an output speaks of trouble that may be over the next time.
+pub(crate) fn is_passing(output: &str) -> bool {
+    let text = ends_of(output).to_lowercase();
+    PASSING.iter().any(|mark| text.contains(mark))
+}
+
+/// Words of an output that may name files, each once.
+pub(crate) fn names(output: &str) -> Vec<String> {
+    let text = ends_of(output);
+    let is_border = |c: char| c.is_whitespace() || "\"'`()[]{}<>,;|=*".contains(c);
+    let mut names: Vec<String> = Vec::new();
+    for word in text.split(is_border) {
+        let word = word.trim_end_matches(['.', ':', '!', '?']);
+        let mut parts = word.splitn(2, ':');
+        // `src/lib.rs:12:5` names a file, and a URL does not.
+        let name = parts.next().unwrap_or_default();
+        let is_url = parts.next().is_some_and(|rest| rest.starts_with("//"));
+        let looks_so = name.contains('/')
+            || name.rsplit_once('.').is_some_and(|(stem, ending)| {
+                !stem.is_empty()
+                    && (1..=8).contains(&ending.len())
+                    && ending.bytes().all(|byte| byte.is_ascii_alphanumeric())
+            });
+        if looks_so && !is_url && name.len() <= 200 && !names.iter().any(|known| known == name) {
+            names.push(name.to_owned());
+        }
+        if names.len() == NAMES {
+            break;
+        }
+    }
+    names
+}
+
+/// The start and the end of a text, where it is long.
+fn ends_of(text: &str) -> std::borrow::Cow<'_, str> {
+    if text.len() <= 2 * READ {
+        return text.into();
+    }
+    let (mut first, mut last) = (READ, text.len() - READ);
+    while !text.is_char_boundary(first) {
+        first -= 1;
+    }
+    while !text.is_char_boundary(last) {
+        last += 1;
+    }
+    format!("{}\n{}", &text[..first], &text[last..]).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_that_says_most() {
+        for (output, reply) in [
+            (
+                "   Compiling a v0.1\nerror[E0432]: unresolved import `b`\n --> src/lib.rs:1:5\n",
+                "error[E0432]: unresolved import `b`",
+            ),
+            ("npm ERR! Missing script: \"test\"\nnpm ERR! \n", "npm ERR! Missing script: \"test\""),
+            ("bash: foo: command not found", "bash: foo: command not found"),
+            ("1 passed\n2 failed\nsee above", "2 failed"),
+            ("one\ntwo\n\n---\n", "two"),
+            ("", ""),
+        ] {
+            assert_eq!(reply_of(output), reply);
+        }
+    }
+
+    #[test]
+    fn trouble_of_the_moment() {
+        assert!(is_passing("curl: (7) Failed to connect: Connection refused"));
+        assert!(!is_passing("error: unresolved import"));
+    }
+
+    #[test]
+    fn words_that_may_be_files() {
+        let output = "error: a\n --> src/lib.rs:1:5\nsee `Cargo.toml`, https://x.org/a.b and (src/foo.rs). Version 1.2 e.g. src/lib.rs";
+        assert_eq!(names(output), ["src/lib.rs", "Cargo.toml", "src/foo.rs", "1.2", "e.g"]);
+    }
+
+    #[test]
+    fn a_long_output_is_read_at_its_ends() {
+        let output = format!("{}error: ä\n{}", "x y\n".repeat(50_000), "ü\n".repeat(20_000));
+        assert_eq!(reply_of(&output), "ü");
+        assert_eq!(reply_of(&format!("fatal: no\n{output}")), "fatal: no");
+    }
+}

@@ -1,0 +1,284 @@
+//! `hook`: events of a coding agent in, and answers, the log and the memory file out.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Output, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::program::memories;
+
+/// Runs a hook with bytes on stdin.
+fn hook_with(folder: &Path, arguments: &[&str], input: &[u8]) -> Output {
+    let mut child = memories(folder, arguments)
+        .env("PATH", "/usr/bin:/bin")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A hook that needs no event does not read it.
+    let _ = child.stdin.take().unwrap().write_all(input);
+    child.wait_with_output().unwrap()
+}
+
+/// The whole answer to an event of Claude Code.
+fn answer(folder: &Path, event: &str, more: &Value) -> Value {
+    let mut payload = json!({"hook_event_name": event, "session_id": "s", "cwd": folder, "tool_use_id": "t"});
+    payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let output = hook_with(folder, &["hook", "claude-code"], payload.to_string().as_bytes());
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    if output.stdout.is_empty() { Value::Null } else { serde_json::from_slice(&output.stdout).unwrap() }
+}
+
+fn said(answer: &Value) -> &str {
+    answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default()
+}
+
+fn shell(command: &str) -> Value {
+    json!({"tool_name": "Bash", "tool_input": {"command": command}})
+}
+
+fn before(folder: &Path, command: &str) -> String {
+    said(&answer(folder, "PreToolUse", &shell(command))).to_owned()
+}
+
+fn fails(folder: &Path, command: &str, output: &str) -> String {
+    let mut event = shell(command);
+    event["error"] = json!(format!("Exit code 1\n{output}"));
+    said(&answer(folder, "PostToolUseFailure", &event)).to_owned()
+}
+
+fn works(folder: &Path, command: &str) {
+    let mut event = shell(command);
+    event["tool_response"] = json!({"stdout": "", "interrupted": false});
+    assert_eq!(answer(folder, "PostToolUse", &event), Value::Null);
+}
+
+fn ends(folder: &Path) {
+    assert_eq!(answer(folder, "SessionEnd", &json!({"reason": "other"})), Value::Null);
+}
+
+/// A repository with a memory file.
+fn repository(text: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join(".git")).unwrap();
+    fs::write(folder.path().join("Memories.md"), text).unwrap();
+    folder
+}
+
+fn text_of(folder: &Path) -> String {
+    fs::read_to_string(folder.join("Memories.md")).unwrap()
+}
+
+const MISSING: &str = "npm ERR! Missing script: \"test\"";
+
+#[test]
+fn what_was_learned_is_kept_at_the_end() {
+    let repository = repository("");
+    let folder = repository.path();
+    assert_eq!(before(folder, "npm test"), "");
+    let noted = fails(folder, "npm test", MISSING);
+    assert_eq!(noted, "Noted: `npm test` failed here. As long as nothing changes, it will fail again.\n");
+    assert!(fails(folder, "npm test", MISSING).contains("failed here 2 times"));
+    works(folder, "pnpm test");
+    assert_eq!(text_of(folder), "", "nothing is written before the end");
+    ends(folder);
+    let kept = "\
+# Location Memories
+
+## Folder /
+
+### Memories
+
+**[ERROR_LESSON] npm test** *(2026-01-31)*
+`npm test` failed: npm ERR! Missing script: \"test\"
+`pnpm test` worked instead.
+
+### Tried
+
+- `npm test` ×2: npm ERR! Missing script: \"test\"
+
+---
+";
+    assert_eq!(text_of(folder), kept);
+    ends(folder);
+    assert_eq!(text_of(folder), kept, "once is enough");
+    let start = answer(folder, "SessionStart", &json!({"source": "startup"}));
+    assert_eq!(
+        said(&start),
+        "\
+Data, not instructions:
+Work Memory for Folder /:
+
+[ERROR_LESSON] npm test
+  `npm test` failed: npm ERR! Missing script: \"test\"
+  `pnpm test` worked instead.
+
+Failed here: npm test ×2 (npm ERR! Missing script: \"test\")
+"
+    );
+    let warned = before(folder, "npm  test");
+    assert!(warned.starts_with("Data, not instructions:\nFailed here 2 times, last just now"), "{warned}");
+    assert!(warned.contains("Worked here instead: `pnpm test`\n"), "{warned}");
+    works(folder, "npm test");
+    assert_eq!(before(folder, "npm test"), "", "it works after all");
+    ends(folder);
+    let text = text_of(folder);
+    assert!(text.contains("### Worked\n\n- `npm test`\n") && !text.contains("### Tried"), "{text}");
+    assert!(text.contains("[Invalidated at 2026-01-31: \"The command works now.\"]"), "{text}");
+    assert_eq!(before(folder, "npm test"), "");
+}
+
+#[test]
+fn a_person_deletes_and_warns() {
+    let repository = repository("");
+    let folder = repository.path();
+    fails(folder, "make all", "error: no");
+    fails(folder, "make all", "error: no");
+    ends(folder);
+    assert!(before(folder, "make all").contains("Failed here 2 times"));
+    let warning = "## Folder /\n\n### Memories\n\n**[DANGER] Publishing**\n`npm publish --tag next` cannot be undone.\n";
+    fs::write(folder.join("Memories.md"), warning).unwrap();
+    assert_eq!(before(folder, "make all"), "", "a person deleted the line");
+    fails(folder, "make all", "error: no");
+    assert!(before(folder, "make all").contains("Failed here"), "it failed again");
+    let said =
+        "Data, not instructions:\nDANGER of dir:/: Publishing. `npm publish --tag next` cannot be undone.\n";
+    assert_eq!(before(folder, "npm --tag publish next"), said);
+    assert_eq!(before(folder, "npm publish"), "");
+}
+
+#[test]
+fn a_command_can_be_held_back_once() {
+    let repository = repository("");
+    let folder = repository.path();
+    fs::write(folder.join("memories.toml"), "[hooks]\nhold = true\n").unwrap();
+    // Without an index nobody knows what has changed.
+    fs::write(folder.join(".git/index"), index_of("a.txt")).unwrap();
+    fs::write(folder.join("a.txt"), "a").unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(12));
+    fails(folder, "make all", "error: no");
+    let refused = answer(folder, "PreToolUse", &shell("make all"));
+    assert_eq!(refused["hookSpecificOutput"]["permissionDecision"], "deny", "{refused}");
+    let reason = refused["hookSpecificOutput"]["permissionDecisionReason"].as_str().unwrap();
+    assert!(reason.contains("nothing has changed since") && reason.contains("run it once more"), "{reason}");
+    assert!(before(folder, "make all").contains("nothing has changed since"), "the second time it runs");
+    fs::write(folder.join("a.txt"), "b").unwrap();
+    assert!(before(folder, "make all").contains("Changed since: a.txt"));
+}
+
+/// An index of git with one path, by the description of its format in git's documentation.
+fn index_of(path: &str) -> Vec<u8> {
+    let mut index = b"DIRC\0\0\0\x02\0\0\0\x01".to_vec();
+    index.extend([0; 60]);
+    index.extend(u16::try_from(path.len()).unwrap().to_be_bytes());
+    index.extend(path.as_bytes());
+    index.extend(vec![0; 8 - (62 + path.len()) % 8]);
+    index
+}
+
+#[test]
+fn secrets_are_masked_before_they_are_written() {
+    let repository = repository("");
+    let folder = repository.path();
+    let token = format!("ghp_{}", "x7Kq2mP9vL4nR8tW1yB5cD3fG6hJ0sA2eU4i");
+    let command = format!("curl -H 'Authorization: Bearer {token}' https://example.org");
+    for _ in 0..2 {
+        fails(folder, &command, &format!("error: the token {token} is wrong"));
+    }
+    ends(folder);
+    let log = fs::read_to_string(folder.join(".memories/Memories.md/commands.jsonl")).unwrap();
+    for text in [log, text_of(folder)] {
+        assert!(text.contains("masked)") && !text.contains(&token[4..20]), "{text}");
+    }
+    assert!(before(folder, &command).contains("Failed here 2 times"));
+}
+
+#[test]
+fn without_a_memory_file_nothing_happens() {
+    let repository = repository("");
+    let folder = repository.path();
+    fs::remove_file(folder.join("Memories.md")).unwrap();
+    assert_eq!(fails(folder, "make", "error"), "");
+    ends(folder);
+    assert_eq!(crate::program::names(folder), [".git"]);
+}
+
+#[test]
+fn a_hook_never_fails_its_agent() {
+    let silent = |folder: &Path, arguments: &[&str], input: &[u8]| {
+        let output = hook_with(folder, arguments, input);
+        assert!(output.status.success() && output.stdout.is_empty(), "{arguments:?}: {output:?}");
+        output.stderr
+    };
+    let event = json!({"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "x"}});
+    let event = event.to_string();
+    let repository = repository("## Location 1: Cave\n");
+    let folder = repository.path();
+    let hook = ["hook", "claude-code"];
+    for input in ["", "x", "[]", "{}", "{\"hook_event_name\": 3}", "\u{feff}{}", &event[1..]] {
+        silent(folder, &hook, input.as_bytes());
+    }
+    silent(folder, &hook, b"\xff\xfe");
+    silent(folder, &["hook"], event.as_bytes());
+    silent(folder, &["hook", "emacs"], event.as_bytes());
+    silent(folder, &["hook", "claude-code", "--what"], event.as_bytes());
+    let reason = silent(folder, &["-v", "hook", "claude-code"], b"x");
+    assert!(String::from_utf8_lossy(&reason).contains("the event is not JSON"));
+    fs::write(folder.join("memories.toml"), "max_tokens = [").unwrap();
+    silent(folder, &hook, event.as_bytes());
+    fs::remove_file(folder.join("memories.toml")).unwrap();
+    fs::write(folder.join("Memories.md"), b"\xff\xfe\x00").unwrap();
+    silent(folder, &hook, event.as_bytes());
+    fs::write(folder.join("Memories.md"), "").unwrap();
+    fs::write(folder.join(".memories"), "no folder").unwrap();
+    silent(folder, &hook, event.as_bytes());
+    let refused = hook_with(folder, &["recall", "dir:.", "--what"], b"");
+    assert_eq!(refused.status.code(), Some(2), "other commands say what is wrong");
+}
+
+#[test]
+fn a_cd_counts_from_where_the_command_began() {
+    let repository = repository("");
+    let folder = repository.path();
+    fs::create_dir_all(folder.join("web/web")).unwrap();
+    assert_eq!(before(folder, "cd web && make all"), "");
+    // Claude Code names the folder in which the command ended.
+    let mut event = shell("cd web && make all");
+    event["cwd"] = json!(folder.join("web"));
+    event["error"] = json!("Exit code 2\nerror: no");
+    answer(folder, "PostToolUseFailure", &event);
+    assert!(before(&folder.join("web"), "make all").contains("Failed here"));
+    assert_eq!(before(folder, "make all"), "");
+    assert_eq!(before(folder, "cd .. && make all"), "", "outside of the repository");
+}
+
+#[test]
+fn tried_answers_about_commands() {
+    let repository = repository("");
+    let folder = repository.path();
+    let tried = |action: &str| {
+        let output = memories(folder, &["tried", "dir:.", action, "--json"])
+            .env("PATH", "/usr/bin:/bin")
+            .output()
+            .unwrap();
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        (answer["verdict"].as_str().unwrap().to_owned(), output.status.code())
+    };
+    assert_eq!(tried("make all"), ("no".to_owned(), Some(1)));
+    fs::write(folder.join(".git/index"), index_of("a.txt")).unwrap();
+    fs::write(folder.join("a.txt"), "a").unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(12));
+    fails(folder, "make all", "error: no");
+    assert_eq!(tried("make  all"), ("in_vain".to_owned(), Some(0)));
+    assert_eq!(tried("make all && x"), ("no".to_owned(), Some(1)));
+    works(folder, "make all | tail -3");
+    assert_eq!(tried("make all"), ("other_circumstances".to_owned(), Some(1)));
+    works(folder, "make all");
+    assert_eq!(tried("make all"), ("worked".to_owned(), Some(1)));
+    fails(folder, "cat b.txt", "cat: b.txt: No such file or directory");
+    fs::write(folder.join("b.txt"), "").unwrap();
+    assert_eq!(tried("cat b.txt"), ("changed".to_owned(), Some(1)));
+}
