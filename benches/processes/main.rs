@@ -1,7 +1,7 @@
 //! Compares whole processes with system tools, against the limits that the project has set itself.
 //!
 //! `cargo bench --bench processes` prints a table. Names of parts (`start`, `recall`, `memory`, `map`, `add`,
-//! `parse`, `merge`, `query`, `seed`, `mcp`, `http`, `inject`, `proxy`, `load`, `crowd`, `kill`) after `--` select from
+//! `parse`, `merge`, `query`, `seed`, `hooks`, `mcp`, `http`, `inject`, `proxy`, `load`, `crowd`, `kill`) after `--` select from
 //! it; `--busy` keeps one core at work meanwhile. Needs `rustc`, `grep` and `dd`; `time` and `strace` are used if
 //! present. The exit code is 1 if a limit is missed.
 
@@ -11,6 +11,7 @@
 mod chat;
 #[path = "../support/files.rs"]
 mod files;
+mod hooks;
 mod map;
 mod mcp_http;
 mod measure;
@@ -76,6 +77,7 @@ fn main() -> ExitCode {
         ("add", add),
         ("query", search::query),
         ("seed", seed::seed),
+        ("hooks", hooks::hooks),
         ("mcp", server::server),
         ("http", mcp_http::http),
         #[cfg(feature = "proxy")]
