@@ -195,7 +195,7 @@ impl Work<'_> {
                 true => surroundings.files(command.arguments.iter().chain(&named)),
                 false => Vec::new(),
             },
-            commit: if has_failed { surroundings.commit() } else { None },
+            commit: surroundings.commit(),
             environment: self.environment,
             may_change: command.may_change,
         };

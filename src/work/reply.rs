@@ -41,15 +41,21 @@ const MARKS: [&[&str]; 2] = [
 ];
 
 /// Parts of outputs that speak of trouble of the moment, in lower case.
-const PASSING: [&str; 26] = [
+const PASSING: [&str; 39] = [
+    "401 unauthorized",
+    "403 forbidden",
     "address already in use",
     "another git process",
+    "authentication failed",
     "blocking waiting for file lock",
     "broken pipe",
+    "cannot connect to",
     "connection refused",
     "connection reset",
     "connection timed out",
+    "could not connect",
     "could not get lock",
+    "could not read from remote",
     "could not resolve host",
     "database is locked",
     "econnrefused",
@@ -58,16 +64,23 @@ const PASSING: [&str; 26] = [
     "enotfound",
     "etimedout",
     "index.lock",
+    "is the server running",
     "killed",
     "network is unreachable",
     "no route to host",
     "no space left",
+    "not logged in",
+    "out of memory",
+    "overloaded",
+    "permission denied (publickey",
+    "quota exceeded",
     "rate limit",
     "resource temporarily unavailable",
     "service unavailable",
     "temporary failure",
     "timed out",
     "too many requests",
+    "unable to connect",
 ];
 
 /// The line of an output that says most of a failure, on one line.

@@ -10,6 +10,9 @@ use crate::work::command::Command;
 use crate::work::log::{Event, Line, Outcome, Run};
 use crate::work::surroundings::{Changes, Surroundings};
 
+/// Milliseconds for which nothing outside of the repository is taken to change: an hour.
+const FRESH: u64 = 60 * 60 * 1000;
+
 /// The answer to whether a command is worth another try.
 #[derive(Debug, Clone, PartialEq, Eq, strum::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
@@ -54,6 +57,10 @@ pub(crate) enum Difference {
     Passing,
     /// It ran again since, and nobody knows how that ended.
     Unknown,
+    /// It has succeeded before, although nothing had changed since a failure.
+    Unsteady,
+    /// It is so long ago that something outside of the repository may have changed.
+    Old,
     /// The memory file says so, and nobody knows the circumstances.
     NotSeen,
 }
@@ -118,8 +125,10 @@ pub(crate) fn judge(
         Outcome::Passing => Difference::Passing,
         _ if history.ran_unknown => Difference::Unknown,
         _ if last.wording != command.wording => Difference::Wording,
-        _ if changes.is_empty() => return Verdict::InVain(failure),
-        _ => Difference::Changes(changes),
+        _ if !changes.is_empty() => Difference::Changes(changes),
+        _ if history.is_unsteady => Difference::Unsteady,
+        _ if now.saturating_sub(at) > FRESH => Difference::Old,
+        _ => return Verdict::InVain(failure),
     };
     Verdict::OtherCircumstances(failure, difference)
 }
@@ -150,6 +159,8 @@ pub(super) struct History<'a> {
     pub(super) instead: Option<&'a str>,
     /// That is in the memory file.
     pub(super) is_learned: bool,
+    /// It succeeded once although nothing had changed since a failure.
+    is_unsteady: bool,
     /// The lines behind the last failure.
     later: &'a [Line],
 }
@@ -165,54 +176,68 @@ impl<'a> History<'a> {
             is_kept: false,
             instead: None,
             is_learned: false,
+            is_unsteady: false,
             later: &[],
         };
         let mut is_known = false;
-        let mut is_edited = false;
+        // A file was edited, or a command may have changed something, since the last failure.
+        let (mut is_edited, mut is_changed) = (false, false);
         for (number, line) in lines.iter().enumerate() {
             let here = line.folder == folder;
             match &line.event {
-                Event::Ran(run) if here && (run.action == action || run.parts.contains(&action)) => {
-                    let is_whole = run.action == action;
-                    match run.outcome {
-                        Outcome::Worked => {
-                            history = History {
-                                worked: true,
-                                failures: 0,
-                                last_failure: None,
-                                is_kept: false,
-                                ..history
-                            };
-                        }
-                        // Which part of a list failed nobody knows.
-                        _ if !is_whole => continue,
-                        Outcome::Failed | Outcome::Passing => {
-                            history.failures += 1;
-                            history.last_failure = Some((line.at, run));
-                            history.later = &lines[number + 1..];
-                            (history.ran_unknown, history.is_kept) = (false, false);
-                            (history.instead, history.is_learned) = (None, false);
-                            is_edited = false;
-                        }
-                        Outcome::Unknown => history.ran_unknown = true,
-                    }
+                Event::Ran(run) if here && run.action == action => {
                     is_known = true;
-                }
-                Event::Ran(run)
-                    if here && run.outcome == Outcome::Worked && history.instead.is_none() && !is_edited =>
-                {
-                    let failed = history.last_failure.map(|(_, failed)| Command::read(&failed.command));
-                    if failed.is_some_and(|failed| Command::read(&run.command).stands_in_for(&failed)) {
-                        history.instead = Some(&run.command);
+                    history.add((line.at, run), &lines[number + 1..], is_changed);
+                    if matches!(run.outcome, Outcome::Failed | Outcome::Passing) {
+                        (is_edited, is_changed) = (false, false);
                     }
                 }
-                Event::Edited(_) => is_edited = true,
+                // Which part of a list failed nobody knows.
+                Event::Ran(run) if here && run.parts.contains(&action) && run.outcome == Outcome::Worked => {
+                    is_known = true;
+                    history.add((line.at, run), &[], true);
+                }
+                Event::Ran(run) => {
+                    is_changed |= run.may_change;
+                    if here && !is_edited && run.outcome == Outcome::Worked {
+                        history.replaced_by(run);
+                    }
+                }
+                Event::Edited(_) => (is_edited, is_changed) = (true, true),
                 Event::Learned(learned) if here && *learned == action => history.is_learned = true,
                 Event::Kept(kept) if here && *kept == action => history.is_kept = true,
                 _ => {}
             }
         }
         is_known.then_some(history)
+    }
+
+    /// Adds a run of the action.
+    fn add(&mut self, (at, run): (u64, &'a Run), later: &'a [Line], is_changed: bool) {
+        match run.outcome {
+            Outcome::Worked => {
+                self.is_unsteady |=
+                    self.last_failure.is_some_and(|(_, failed)| failed.commit == run.commit) && !is_changed;
+                (self.failures, self.last_failure) = (0, None);
+                (self.worked, self.is_kept) = (true, false);
+            }
+            Outcome::Failed | Outcome::Passing => {
+                self.failures += 1;
+                self.last_failure = Some((at, run));
+                self.later = later;
+                (self.ran_unknown, self.is_kept) = (false, false);
+                (self.instead, self.is_learned) = (None, false);
+            }
+            Outcome::Unknown => self.ran_unknown = true,
+        }
+    }
+
+    /// A command that succeeded after the last failure.
+    fn replaced_by(&mut self, run: &'a Run) {
+        let Some((_, failed)) = self.last_failure.filter(|_| self.instead.is_none()) else { return };
+        if Command::read(&run.command).stands_in_for(&Command::read(&failed.command)) {
+            self.instead = Some(&run.command);
+        }
     }
 }
 
@@ -253,6 +278,8 @@ pub(crate) fn in_words_for_agent(verdict: &Verdict) -> String {
             Difference::Unknown => {
                 format!("{summary}, and ran since with a result that nobody knows: {quoted}\n")
             }
+            Difference::Unsteady => format!("{summary}, but not each time: {quoted}\n"),
+            Difference::Old => format!("{summary}, and no file has changed since: {quoted}\n"),
             Difference::NotSeen => format!("{summary}, as the memory file says: {quoted}\n"),
         },
         _ => format!("{summary}, and nothing has changed since: {quoted}\n"),
@@ -273,4 +300,90 @@ fn in_words(ago: Duration) -> String {
         _ => (seconds / 86_400, "day"),
     };
     format!("{number} {unit}{} ago", if number == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{Existing, write_file};
+
+    fn run(command: &str, outcome: Outcome) -> Event {
+        let read = Command::read(command);
+        Event::Ran(Run {
+            command: command.to_owned(),
+            wording: read.wording,
+            action: read.action,
+            parts: read.parts,
+            outcome,
+            reply: "error: no".to_owned(),
+            files: Vec::new(),
+            commit: None,
+            environment: 7,
+            may_change: read.may_change,
+        })
+    }
+
+    /// The verdict about `make`, `later` milliseconds after the last of these events, in a repository whose one file is
+    /// older.
+    fn verdict(events: Vec<Event>, later: u64) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        let index = [b"DIRC\0\0\0\x02\0\0\0\x01".as_slice(), &[0; 60], b"\0\x01a", &[0]].concat();
+        crate::store::create_folder(&folder.path().join(".git")).unwrap();
+        for (name, bytes) in [(".git/index", index.as_slice()), ("a", b"x")] {
+            assert!(write_file(&folder.path().join(name), bytes, Existing::Keep).unwrap());
+        }
+        let changed = crate::store::changed_at(&std::fs::metadata(folder.path().join("a")).unwrap());
+        let file = folder.path().join("Memories.md");
+        let surroundings = Surroundings::of(folder.path(), folder.path(), None, (&file, 7)).unwrap();
+        let line = |(number, event): (usize, Event)| Line {
+            at: changed + 1000 + number as u64,
+            session: String::new(),
+            folder: "/".to_owned(),
+            event,
+        };
+        let lines: Vec<Line> = events.into_iter().enumerate().map(line).collect();
+        let now = lines.last().map_or(0, |line| line.at) + later;
+        let verdict = judge(&Command::read("make"), &lines, (&[], &[]), &surroundings, now);
+        match &verdict {
+            Verdict::OtherCircumstances(_, difference) => format!("{difference:?}"),
+            other => other.name().to_owned(),
+        }
+    }
+
+    #[test]
+    fn what_a_verdict_rests_on() {
+        use Outcome::{Failed, Passing, Unknown, Worked};
+        let made = |outcome| run("make", outcome);
+        let cases = [
+            (vec![], 0, "no"),
+            (vec![made(Failed)], 5, "in_vain"),
+            (vec![made(Failed)], FRESH + 1, "Old"),
+            (vec![made(Failed), made(Worked)], 5, "worked"),
+            (vec![made(Passing)], 5, "Passing"),
+            (vec![made(Unknown)], 5, "unknown_effect"),
+            (vec![made(Failed), made(Unknown)], 5, "Unknown"),
+            // It worked without any change: it is not the files that decide.
+            (vec![made(Failed), made(Worked), made(Failed)], 5, "Unsteady"),
+            (vec![made(Failed), Event::Edited("a".into()), made(Worked), made(Failed)], 5, "in_vain"),
+            (vec![made(Failed), run("ls -l", Worked)], 5, "in_vain"),
+            (vec![made(Failed), run("ls && make", Worked)], 5, "worked"),
+            (vec![made(Failed), run("ls && make", Failed)], 5, "in_vain"),
+            // A person deleted it from the memory file.
+            (vec![made(Failed), Event::Kept(Command::read("make").action)], 5, "no"),
+        ];
+        for (number, (events, later, expected)) in cases.into_iter().enumerate() {
+            assert_eq!(verdict(events, later), expected, "{number}");
+        }
+        let changed = verdict(vec![made(Failed), run("touch b", Worked)], 5);
+        assert!(changed.contains("`touch b` ran"), "{changed}");
+    }
+
+    #[test]
+    fn times_in_words() {
+        let words = |seconds| in_words(Duration::from_secs(seconds));
+        assert_eq!(
+            [words(0), words(60), words(7_300), words(200_000)],
+            ["just now", "1 minute ago", "2 hours ago", "2 days ago"]
+        );
+    }
 }
