@@ -32,6 +32,7 @@ pub mod llm;
 pub mod map;
 #[cfg(feature = "mcp")]
 mod mcp;
+mod memory_tool;
 pub mod notebook;
 pub mod recall;
 pub mod record;

@@ -32,6 +32,7 @@ mod map_places;
 mod mark;
 mod mcp;
 mod memory_args;
+mod memory_tool;
 mod merge;
 mod merge_install;
 mod merge_octopus;
@@ -146,6 +147,7 @@ memory_commands! {
     init Init(InitArgs),
     mcp Mcp(McpArgs),
     hook Hook(HookArgs),
+    memory_tool MemoryTool(MemoryToolArgs),
     episode Episode(EpisodeArgs),
 }
 
