@@ -133,10 +133,10 @@ fn rename(draft: &mut Draft<'_>, old: &ToolPath, new: &ToolPath) -> Result<Strin
     if tree.is_file(&new.path) || tree.is_folder(&new.path) {
         return refused(format!("The destination {} already exists", new.named));
     }
-    tree.refuse_below_file(new)?;
     let Some(moved) = Moved::of(draft, old)? else {
         return refused(format!("The path {} does not exist", old.named));
     };
+    tree.refuse_below_file(new)?;
     if is_in(&new.path, &old.path) {
         return refused(format!("Cannot rename {} to {}, which is inside it", old.named, new.named));
     }
