@@ -373,7 +373,9 @@ class Tried(Record):
 
     `verdict` is `in_vain`, `other_circumstances` (then `lacking` names what was not carried when it failed), `worked`,
     `unknown_effect` or `no`. `count`, `episode`, `turn` and `reply` are those of the last try; `worked_at` and
-    `leads_to` tell when it worked last, and where it led. `memories` are those that name the action.
+    `leads_to` tell when it worked last, and where it led. `memories` are those that name the action. In a folder
+    (`dir:src`) the action is a command: `changed` is what has changed since it failed, `instead` what worked in its
+    place, and the verdict may be `changed`.
     """
 
     verdict: str = "no"
@@ -388,6 +390,8 @@ class Tried(Record):
     lacking: tuple[str, ...] = ()
     worked_at: Moment | None = None
     leads_to: Place | None = None
+    changed: tuple[str, ...] = ()
+    instead: str | None = None
 
     def __bool__(self) -> bool:
         return self.verdict == "in_vain"

@@ -172,6 +172,12 @@ fn check_action(call: &Call<'_>) -> Result<Answer, Refusal> {
     let action = call.arguments.required(&ACTION)?;
     let sections = call.memories.sections(&names)?;
     let ((scope, section), (_, game)) = (&sections[0], &sections[sections.len() - 1]);
+    if matches!(scope, Scope::Folder(_)) {
+        return Err(Refusal::new(format!(
+            "`{scope}` is a folder, and files decide if a command fails there"
+        ))
+        .hint(format!("run `memories tried {scope} COMMAND` in a shell")));
+    }
     let mut circumstances = Circumstances::of(game, call.memories.notebook().state().episode);
     if let Some(items) = call.arguments.texts(&INVENTORY)? {
         circumstances = circumstances.carrying(items);

@@ -22,6 +22,11 @@ fn tools_and_resources_take_folders_and_topics() {
     for named in ["dir:src/search", "Folder src/search", "dir:src\\search"] {
         assert_eq!(client.says("get_location_memories", json!({"location": named})), printed, "{named}");
     }
+    let command = json!({"location": "dir:src/search", "action": "make"});
+    assert_says(
+        &client.refuses("check_action", command),
+        &["is a folder", "`memories tried dir:src/search COMMAND`"],
+    );
     let values = client.values("get_location_memories", json!({"location": "dir:src/search"}));
     let scopes: Vec<&str> = values["memories"]
         .as_array()
