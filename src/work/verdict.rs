@@ -13,6 +13,9 @@ use crate::work::surroundings::{Changes, Surroundings};
 /// Milliseconds for which nothing outside of the repository is taken to change: an hour.
 const FRESH: u64 = 60 * 60 * 1000;
 
+/// Commands after a failure among which one in its place is looked for.
+const SOON: usize = 20;
+
 /// The answer to whether a command is worth another try.
 #[derive(Debug, Clone, PartialEq, Eq, strum::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
@@ -157,7 +160,9 @@ pub(super) struct History<'a> {
     pub(super) is_kept: bool,
     /// The first command that succeeded afterwards in its place.
     pub(super) instead: Option<&'a str>,
-    /// That is in the memory file.
+    /// Commands that succeeded since the last failure and were compared with it.
+    compared: usize,
+    /// The one that took its place is in the memory file.
     pub(super) is_learned: bool,
     /// It succeeded once although nothing had changed since a failure.
     is_unsteady: bool,
@@ -175,6 +180,7 @@ impl<'a> History<'a> {
             ran_unknown: false,
             is_kept: false,
             instead: None,
+            compared: 0,
             is_learned: false,
             is_unsteady: false,
             later: &[],
@@ -226,7 +232,7 @@ impl<'a> History<'a> {
                 self.last_failure = Some((at, run));
                 self.later = later;
                 (self.ran_unknown, self.is_kept) = (false, false);
-                (self.instead, self.is_learned) = (None, false);
+                (self.instead, self.compared, self.is_learned) = (None, 0, false);
             }
             Outcome::Unknown => self.ran_unknown = true,
         }
@@ -234,7 +240,9 @@ impl<'a> History<'a> {
 
     /// A command that succeeded after the last failure.
     fn replaced_by(&mut self, run: &'a Run) {
-        let Some((_, failed)) = self.last_failure.filter(|_| self.instead.is_none()) else { return };
+        let is_open = self.instead.is_none() && self.compared < SOON;
+        let Some((_, failed)) = self.last_failure.filter(|_| is_open) else { return };
+        self.compared += 1;
         if Command::read(&run.command).stands_in_for(&Command::read(&failed.command)) {
             self.instead = Some(&run.command);
         }
