@@ -209,7 +209,7 @@ impl Work<'_> {
         let times = if times > 1 { format!(" {times} times") } else { String::new() };
         let command = one_line(&shown);
         Ok(Some(format!(
-            "Noted: `{command}` failed here{times}. As long as nothing changes, it will fail again.\n"
+            "Noted: `{command}` failed here{times}. As long as nothing changes, it is likely to fail again.\n"
         )))
     }
 
