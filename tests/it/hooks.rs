@@ -80,7 +80,10 @@ fn what_was_learned_is_kept_at_the_end() {
     let folder = repository.path();
     assert_eq!(before(folder, "npm test"), "");
     let noted = fails(folder, "npm test", MISSING);
-    assert_eq!(noted, "Noted: `npm test` failed here. As long as nothing changes, it is likely to fail again.\n");
+    assert_eq!(
+        noted,
+        "Noted: `npm test` failed here. As long as nothing changes, it is likely to fail again.\n"
+    );
     assert!(fails(folder, "npm test", MISSING).contains("failed here 2 times"));
     works(folder, "pnpm test");
     assert_eq!(text_of(folder), "", "nothing is written before the end");
