@@ -120,6 +120,21 @@ def a_folder_in_the_command_is_the_place(claude):
     assert "table of contents" in warning, warning
 
 
+def settings_hold_an_attempt_back_or_switch_all_off(claude):
+    """With `hold` the second attempt is refused, and the third is let through; `enabled = false` is silence."""
+    settings = claude.place.repo / "memories.toml"
+    kept = settings.read_text()
+    check = bash("cd sub && ./check.sh")
+    settings.write_text("[hooks]\nhold = true\n")
+    first, second, third = tool_results(claude.session([check, check, check])[0])
+    assert first.startswith("Exit code 1") and third == first, (first, third)
+    assert second.startswith("PreToolUse:Bash hook error:") and "table of contents" in second, second
+    settings.write_text("[hooks]\nenabled = false\n")
+    requests, _ = claude.session([check, check])
+    assert [notes(requests, number, "P") for number in range(3)] == [[], [], []], requests[-1]["messages"]
+    settings.write_text(kept)
+
+
 def a_session_begins_with_what_is_known(claude):
     claude.place.run("memories", "add", "dir:/", "The port belongs into config.txt.", "--title", "Port")
     requests, _ = claude.session([])
@@ -177,6 +192,7 @@ SCENES = [
     another_session_knows_it,
     what_succeeded_is_no_longer_announced,
     a_folder_in_the_command_is_the_place,
+    settings_hold_an_attempt_back_or_switch_all_off,
     a_session_begins_with_what_is_known,
     tools_and_commands_reach_the_file,
     trouble_never_reaches_the_agent,
