@@ -3,6 +3,7 @@
 // model reads it. Whatever goes wrong here is silent: no program, no memory file, a time limit.
 
 import { spawn } from "node:child_process";
+import fs from "node:fs";
 import path from "node:path";
 import { definePluginEntry } from "openclaw/plugin-sdk/plugin-entry";
 
@@ -10,6 +11,13 @@ import { definePluginEntry } from "openclaw/plugin-sdk/plugin-entry";
 const LIMIT = 5000;
 const EDITS = { write: "Write", edit: "Edit" };
 const SHELLS = ["exec"];
+
+/** The program on the path, but not in the working folder, where a repository could have one of that name. */
+function findProgram() {
+  const name = process.platform === "win32" ? "memories.exe" : "memories";
+  const folders = (process.env.PATH ?? "").split(path.delimiter).filter((folder) => path.isAbsolute(folder));
+  return folders.map((folder) => path.join(folder, name)).find((file) => fs.existsSync(file));
+}
 
 /** What `memories hook` answers to an event; empty where it has nothing to say, or cannot be asked. */
 function askHook(event) {
@@ -22,7 +30,9 @@ function askHook(event) {
         resolve({});
       }
     };
-    const child = spawn("memories", ["hook", "claude-code"], {
+    const program = findProgram();
+    if (!program) return resolve({});
+    const child = spawn(program, ["hook", "claude-code"], {
       cwd: event.cwd,
       stdio: ["pipe", "pipe", "ignore"],
       timeout: LIMIT,

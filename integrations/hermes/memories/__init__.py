@@ -40,9 +40,15 @@ def is_local() -> bool:
     return (os.getenv("TERMINAL_ENV", "local").strip().lower() or "local") == "local"
 
 
+def find_program() -> Optional[str]:
+    """The program on the path, but not in the working folder, where a repository could have one of that name."""
+    program = shutil.which("memories")
+    return program if program and os.path.isabs(program) else None
+
+
 def ask_hook(event: Dict[str, Any]) -> Dict[str, Any]:
     """What `memories hook` answers to an event; empty where it has nothing to say, or cannot be asked."""
-    program = shutil.which("memories")
+    program = find_program()
     if program is None:
         return {}
     try:
@@ -138,7 +144,7 @@ def transform_tool_result(
 
 def call_tool(name: str, arguments: Dict[str, Any], folder: str) -> Dict[str, Any]:
     """Calls one tool of `memories mcp`; its text, or the error, as values."""
-    program = shutil.which("memories")
+    program = find_program()
     if program is None:
         return {"error": "the program `memories` is not on the path"}
     client = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "hermes", "version": "0"}}
@@ -149,7 +155,8 @@ def call_tool(name: str, arguments: Dict[str, Any], folder: str) -> Dict[str, An
     ]
     try:
         done = subprocess.run(
-            [program, "mcp", "--provider", "offline"], input="".join(json.dumps(line) + "\n" for line in lines).encode(),
+            [program, "mcp", "--provider", "offline"],
+            input="".join(json.dumps(line) + "\n" for line in lines).encode(),
             cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=TOOL_LIMIT, check=False,
         )
         answers = [json.loads(line) for line in done.stdout.splitlines() if line.strip()]
@@ -195,7 +202,7 @@ class MemoriesProvider(MemoryProvider):
         return "memories"
 
     def is_available(self) -> bool:
-        return shutil.which("memories") is not None
+        return find_program() is not None
 
     def initialize(self, session_id: str, **kwargs: Any) -> None:
         self._session, self._is_new = session_id, True
