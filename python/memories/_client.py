@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from memories import _arguments, _process
 from memories._arguments import text_of
+from memories._lines import Lines
 from memories._session import Session
 from memories._types import (
     Corrected,
@@ -197,6 +198,10 @@ class Memories:
         """Starts the next episode, or that one, and gives its number. Ephemeral memories end."""
         answer = self._run("episode", "start", *(() if episode is None else ("--", str(episode))))
         return int(answer.get("episode", 0))
+
+    def lines(self, *arguments: str) -> Lines:
+        """A program that answers each line of JSON with one, such as `memory-tool --lines`, for other modules."""
+        return Lines([*self._command, *map(_process.check, arguments)], self._timeout)
 
     def run(self, *arguments: object, input: str | None = None) -> dict[str, Any]:
         """Runs any other command, such as `run("list")`, and gives its JSON (`docs/schema`).

@@ -14,7 +14,7 @@ import weakref
 from io import BufferedWriter
 from itertools import count
 from queue import Empty, SimpleQueue
-from typing import IO, Any, cast
+from typing import IO, Any, Protocol, cast
 
 from memories import _process
 from memories._errors import MemoriesError
@@ -79,11 +79,11 @@ class Session:
     def __init__(self, command: list[str], timeout: float | None) -> None:
         self._program, self._timeout, self._owner = command[0], timeout, os.getpid()
         self._numbers, self._answers, self._closing, self._said = count(1), _Answers(), threading.Lock(), ""
-        self._process, stderr = _start(command)
+        self._process, stderr = start(command)
         assert self._process.stdin is not None and self._process.stdout is not None
         self._stdin = self._process.stdin
-        self._end = weakref.finalize(self, _end, self._process, stderr)
-        _SESSIONS.add(self)
+        self._end = weakref.finalize(self, end, self._process, stderr)
+        SESSIONS.add(self)
         threading.Thread(target=self._answers.read, args=(self._process.stdout,), daemon=True).start()
         try:
             client = {"name": "memories-md", "version": "1"}
@@ -92,7 +92,7 @@ class Session:
             tools: list[Message] = self._ask("tools/list", {})["tools"]
             # There are none where memory is switched off.
             self._tools = frozenset(tool["name"] for tool in tools)
-            _process.warn(_text_of(stderr), {})
+            _process.warn(text_of(stderr), {})
         except BaseException:
             self.close()
             raise
@@ -184,11 +184,19 @@ class Session:
             cast(BufferedWriter, self._stdin).raw.close()
 
 
-_SESSIONS: weakref.WeakSet[Session] = weakref.WeakSet()
+class Leaving(Protocol):
+    """What gives up its pipe in a forked process."""
+
+    def leave(self) -> None:
+        """Lets the program end when all others who hold its stdin have closed it."""
+
+
+#: The running programs of this process.
+SESSIONS: weakref.WeakSet[Leaving] = weakref.WeakSet()
 
 
 def _leave_all() -> None:
-    for session in list(_SESSIONS):
+    for session in list(SESSIONS):
         session.leave()
 
 
@@ -196,7 +204,7 @@ if sys.platform != "win32":
     os.register_at_fork(after_in_child=_leave_all)
 
 
-def _start(command: list[str]) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
+def start(command: list[str]) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
     """The process, and the file that has its stderr: a pipe that nobody reads would fill.
 
     It has a group of its own: Ctrl-C is for the caller, who may go on with the session.
@@ -218,7 +226,7 @@ def _start(command: list[str]) -> tuple[subprocess.Popen[bytes], IO[bytes]]:
     return process, stderr
 
 
-def _end(process: subprocess.Popen[bytes], stderr: IO[bytes]) -> str:
+def end(process: subprocess.Popen[bytes], stderr: IO[bytes]) -> str:
     """Closes stdin, at which the program ends; if it does not, it is ended. Gives what it said on stderr."""
     assert process.stdin is not None
     with contextlib.suppress(OSError):
@@ -229,9 +237,10 @@ def _end(process: subprocess.Popen[bytes], stderr: IO[bytes]) -> str:
         process.kill()
         process.wait()
     with stderr:
-        return _text_of(stderr)
+        return text_of(stderr)
 
 
-def _text_of(file: IO[bytes]) -> str:
+def text_of(file: IO[bytes]) -> str:
+    """All that a file holds, also while a program writes into it."""
     file.seek(0)
     return file.read().decode(errors="replace")

@@ -12,6 +12,9 @@ from typing import Any
 Body = dict[str, Any]
 Calls = list[tuple[str, Any]]
 
+#: A tool that the API of Anthropic describes to the model itself.
+MEMORY_TOOL: Body = {"type": "memory_20250818", "name": "memory"}
+
 
 class Refusal(Exception):
     """A request that the real API answers with 400."""
@@ -87,7 +90,7 @@ def anthropic(rounds: list[Calls], seen: list[Body]) -> Callable[[Body], Body]:
 
     def answer(body: Body) -> Body:
         seen.append(body)
-        for tool in body["tools"]:
+        for tool in (tool for tool in body["tools"] if tool != MEMORY_TOOL):
             if tool.keys() - {"name", "description", "input_schema"} or tool["input_schema"]["type"] != "object":
                 raise Refusal(f"tools: {tool}")
         *before, last = body["messages"]

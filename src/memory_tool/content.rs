@@ -7,6 +7,9 @@
 
 use std::borrow::Cow;
 
+use crate::document::EntryText;
+use crate::document::comment_end;
+use crate::document::fields::{Field, percent_decode, split_fields};
 use crate::document::text::stored_text;
 use crate::types::{Category, Memory};
 
@@ -24,9 +27,13 @@ const EMPTY: &str = "file-empty";
 /// The text of an entry whose file has none.
 const NOTHING: &str = "(empty)";
 
-/// The path in the tags of an entry, as the tag has it; `None` for an entry that is no file.
-pub(super) fn path_of(memory: &Memory) -> Option<&str> {
-    memory.provenance.tags.iter().find_map(|tag| tag.strip_prefix(FILE))
+/// The path in the tags of an entry, as the tag has it; `None` for an entry that is no file. Its text is not read.
+pub(super) fn path_of(entry: &EntryText<'_>) -> Option<String> {
+    let fields = comment_end::read(entry.parts().fields);
+    split_fields(&fields).find_map(|(_, field)| match field {
+        Field::Tag(tag) => percent_decode(tag).strip_prefix(FILE).map(str::to_owned),
+        _ => None,
+    })
 }
 
 /// The entry of a new file.

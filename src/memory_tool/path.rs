@@ -33,6 +33,15 @@ impl ToolPath {
     ///
     /// Refuses one that leads out of the root or hides where it leads, and one that is too long.
     pub(super) fn parse(named: &str) -> Result<ToolPath, ToolFailure> {
+        let path = ToolPath::read(named)?;
+        if let Some(secret) = redact(&path.path) {
+            let kinds = secret.kinds.join(", ");
+            return refused(format!("Path looks like it holds a secret ({kinds}). Choose another name."));
+        }
+        Ok(path)
+    }
+
+    fn read(named: &str) -> Result<ToolPath, ToolFailure> {
         if named.len() > MAX_NAMED {
             return refused(format!(
                 "Path is too long: {} bytes, at most {MAX_PATH} are allowed",
@@ -58,16 +67,12 @@ impl ToolPath {
                 path.len()
             ));
         }
-        if let Some(secret) = redact(&path) {
-            let kinds = secret.kinds.join(", ");
-            return refused(format!("Path looks like it holds a secret ({kinds}). Choose another name."));
-        }
         Ok(ToolPath { named: named.to_owned(), path })
     }
 
     /// Reads a path from the root as a tag or a heading of the file has it; `None` for one that is not canonical.
     pub(super) fn of_file(path: &str) -> Option<String> {
-        let parsed = ToolPath::parse(&shown(path)).ok()?;
+        let parsed = ToolPath::read(&shown(path)).ok()?;
         (parsed.path == path).then_some(parsed.path)
     }
 

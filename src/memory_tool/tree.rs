@@ -62,7 +62,7 @@ impl<'a> Tree<'a> {
                 if !entry.is_live() || !entry.parts().fields.contains(TAG) {
                     continue;
                 }
-                let path = path_of(&entry.read()).and_then(ToolPath::of_file);
+                let path = path_of(&entry).and_then(|path| ToolPath::of_file(&path));
                 if let Some(path) = path.filter(|path| !path.is_empty()) {
                     files.entry(path).or_insert(Place { scope, number, entry });
                 }
