@@ -161,6 +161,15 @@ impl Config {
     pub(crate) fn base_url<'a>(&'a self, variable: &'a Option<String>) -> Option<&'a str> {
         text_of(&self.base_url).or(text_of(variable)).or(text_of(&self.fallback_base_url))
     }
+
+    /// The provider that the settings name, by its name or by an address. Where they leave it to the keys and hosts of
+    /// the environment, it is [`Provider::Offline`].
+    pub(crate) fn named_provider(&self) -> Provider {
+        match self.provider {
+            Provider::Auto if self.base_url(&None).is_none() => Provider::Offline,
+            provider => provider,
+        }
+    }
 }
 
 /// The environment of a program that answers. `Debug` shows no values.

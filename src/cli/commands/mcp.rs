@@ -62,6 +62,10 @@ pub(crate) struct McpArgs {
     /// A further name that clients may call the server by, at any port; repeatable
     #[arg(long = "host", value_name = "NAME", value_parser = parse_host, requires = "http")]
     hosts: Vec<String>,
+    /// Ask a model only where settings or flags name one, never for a key in the
+    /// environment alone
+    #[arg(long)]
+    configured_model: bool,
     #[command(flatten)]
     writer: WriterArgs,
     #[command(flatten)]
@@ -82,8 +86,17 @@ fn parse_agent(text: &str) -> Result<String, String> {
 
 #[cfg(not(feature = "mcp"))]
 pub fn run(_: Cli<'_>, args: McpArgs) -> Result<u8, Failure> {
-    let McpArgs { agent: _, read_only: _, tools: _, http: _, hosts: _, writer: _, confirmed: _, model: _ } =
-        args;
+    let McpArgs {
+        agent: _,
+        read_only: _,
+        tools: _,
+        http: _,
+        hosts: _,
+        configured_model: _,
+        writer: _,
+        confirmed: _,
+        model: _,
+    } = args;
     let failure = Failure::user("this build has no MCP server");
     Err(failure.hint("build with `cargo install memories --features mcp`"))
 }
@@ -95,7 +108,7 @@ pub fn run(mut cli: Cli<'_>, args: McpArgs) -> Result<u8, Failure> {
     use crate::mcp::{Group, Setup, serve, serve_http};
     use crate::recall::Limits;
 
-    let McpArgs { agent, read_only, tools, http, hosts, writer, confirmed, model } = args;
+    let McpArgs { agent, read_only, tools, http, hosts, configured_model, writer, confirmed, model } = args;
     let groups: Result<Vec<Group>, String> = tools.iter().map(|name| name.trim().parse()).collect();
     let mut groups = groups.map_err(|problem| {
         Failure::usage(problem).hint("`memories mcp --help` shows what each group holds")
@@ -107,6 +120,9 @@ pub fn run(mut cli: Cli<'_>, args: McpArgs) -> Result<u8, Failure> {
         groups.clear();
     }
     model.override_settings(&mut cli);
+    if configured_model {
+        cli.settings.llm.provider = cli.settings.llm.named_provider();
+    }
     writer.override_settings(&mut cli);
     let store = cli.store()?;
     if cli.settings.enabled {

@@ -170,6 +170,29 @@ fn a_model_answers_where_there_is_one() {
 }
 
 #[test]
+fn a_key_of_the_client_is_not_spent_where_only_a_configured_model_may_be_asked() {
+    let world = World::new(STORY);
+    let question = json!({"question": "where is light?", "answer": true});
+    let with_key = || {
+        let mut program = world.program();
+        // Nobody listens there.
+        program.env("OPENAI_API_KEY", "sk-1234567890").env("OPENAI_BASE_URL", "http://127.0.0.1:9/v1");
+        program
+    };
+    let asks = |arguments: &[&str]| {
+        let said = world.serve_by(with_key(), arguments).says("query_memories", question.clone());
+        !said.contains("no model is set up to answer")
+    };
+    assert!(asks(&[]), "the key chooses a model");
+    assert!(!asks(&["--configured-model"]));
+    assert!(asks(&["--configured-model", "--provider", "openai"]));
+    world.write("memories.toml", "[llm]\nbase_url = \"http://127.0.0.1:9/v1\"\nmax_retries = 0\n");
+    assert!(asks(&["--configured-model"]), "an address names a model");
+    world.write("memories.toml", "[llm]\nprovider = \"auto\"\n");
+    assert!(!asks(&["--configured-model"]));
+}
+
+#[test]
 fn one_search_finds_what_is_known_of_the_troll_in_every_scope() {
     let world = World::new(
         "## Location 5: Bridge\n\n**[DANGER] Toll** *(Ep1, T3)*\nThe troll wants a toll.\n\n\
