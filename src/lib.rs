@@ -39,6 +39,7 @@ pub mod record;
 mod redact;
 pub mod search;
 pub mod seed;
+mod setup;
 mod stats;
 pub mod store;
 #[cfg(feature = "sync")]

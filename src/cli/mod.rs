@@ -12,6 +12,7 @@ mod embedder;
 mod failure;
 mod git;
 mod interrupt;
+mod own_program;
 mod pager;
 mod paint;
 #[cfg(feature = "sync")]

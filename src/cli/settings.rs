@@ -44,7 +44,7 @@ use crate::types::fields::{Expected, flag, number, text, texts};
 pub use environment::ProcessEnvironment;
 #[cfg(feature = "sync")]
 pub(crate) use environment::cloud_variables;
-pub(crate) use environment::{VARIABLES, for_programs, tools_environment};
+pub(crate) use environment::{VARIABLES, agent_folders, for_programs, tools_environment};
 pub(crate) use file::Layer;
 pub(crate) use found::find_settings;
 pub(crate) use restricted::{restricted_keys, shown_setting};

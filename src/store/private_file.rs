@@ -70,7 +70,8 @@ pub(crate) fn change_private(
     change(bytes.unwrap_or_default()).map_or(Ok(()), |bytes| write(path, &bytes))
 }
 
-fn write(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+/// Writes a file that only its owner can read, in the place of an older one.
+pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     let temporary = RemovedOnDrop { path: temporary_path(path, std::process::id(), "new") };
     // No other process uses this name: a file of that name was left by a killed process of the same id.
     let _ = fs::remove_file(&temporary.path);

@@ -31,6 +31,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("work", &["document", "notebook", "recall", "redact", "store", "types"]),
     ("memory_tool", &["document", "journal", "notebook", "redact", "store", "types"]),
     ("web", &[]),
+    ("setup", &["store", "types"]),
     (
         "chat",
         &[
@@ -69,6 +70,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "redact",
             "search",
             "seed",
+            "setup",
             "stats",
             "store",
             "sync",

@@ -46,6 +46,7 @@ mod retry;
 mod schemas;
 mod search;
 mod seed;
+mod setup;
 mod simulator;
 #[path = "../support/authors.rs"]
 mod support_authors;

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use crate::cli::context::Cli;
 use crate::cli::failure::{Failure, unreadable};
 use crate::cli::git::{GitError, failed, git, line, run as run_git, work_tree};
+use crate::cli::own_program::{own_program, search_path};
 use crate::store::{Existing, create_folder, read_bounded, write_file, write_script};
 
 /// The name of the program, which the shell looks up where that leads to this very program.
@@ -259,27 +260,11 @@ fn is_effective(folder: &Path, name: &OsStr) -> bool {
     words.chunks(3).filter(|words| words.get(2) == Some(&PROGRAM.as_bytes())).count() == 2
 }
 
-/// The program as a word of a shell: by its name where the shell finds this very program, else by its path.
+/// The program as a word of the shell's language.
 fn program_word() -> Result<String, Failure> {
-    let own = env::current_exe().map_err(|error| Failure::caused("cannot find this program", error))?;
-    let is_own = |path: &Path| fs::canonicalize(path).ok() == fs::canonicalize(&own).ok();
-    let name = format!("{PROGRAM}{}", env::consts::EXE_SUFFIX);
-    // Behind a relative folder, a repository could bring a program of that name.
-    let safe = search_path().take_while(|folder| folder.is_absolute());
-    let found = safe.map(|folder| folder.join(&name)).find(|path| path.is_file());
-    if found.is_some_and(|found| is_own(&found)) {
-        return Ok(PROGRAM.to_owned());
-    }
-    let path = own.to_str().and_then(|path| shlex::try_quote(path).ok());
-    path.map(|path| path.into_owned()).ok_or_else(|| {
-        Failure::user("the path of this program is not UTF-8")
-            .hint("put the program into a folder of your PATH")
-    })
-}
-
-/// The folders in which a shell looks for programs.
-fn search_path() -> impl Iterator<Item = PathBuf> {
-    env::split_paths(&env::var_os("PATH").unwrap_or_default()).collect::<Vec<_>>().into_iter()
+    let program = own_program()?;
+    let word = shlex::try_quote(&program).map(|word| word.into_owned());
+    word.map_err(|error| Failure::caused("the path of this program is no word of a shell", error))
 }
 
 /// Writes the strategy for merges of more than two heads, and lets git try it before its own, which merges by lines.
@@ -330,7 +315,8 @@ fn write_strategy(script: &str, install: Install) -> Result<Step, String> {
         is_there,
     };
     let holds = |path: &Path| read_bounded(path, MAX_ATTRIBUTES).is_ok_and(|text| text == script.as_bytes());
-    if let Some(found) = search_path().map(|folder| folder.join(STRATEGY)).find(|path| path.is_file())
+    if let Some(found) =
+        search_path().into_iter().map(|folder| folder.join(STRATEGY)).find(|path| path.is_file())
         && holds(&found)
     {
         return Ok(step(&found, true));
@@ -338,7 +324,7 @@ fn write_strategy(script: &str, install: Install) -> Result<Step, String> {
     let own = env::current_exe().ok().and_then(|program| Some(program.parent()?.to_owned()));
     let own = own.ok_or("the folder of this program is not known")?;
     let is_own = |folder: &PathBuf| fs::canonicalize(folder).ok() == fs::canonicalize(&own).ok();
-    if !search_path().any(|folder| folder.is_absolute() && is_own(&folder)) {
+    if !search_path().iter().any(|folder| folder.is_absolute() && is_own(folder)) {
         return Err(format!("`{}` is not on your PATH", own.display()));
     }
     let path = own.join(STRATEGY);

@@ -53,6 +53,7 @@ mod retry;
 mod seed;
 mod selection_args;
 mod serve;
+mod setup;
 mod show;
 mod stats;
 mod summarize;
@@ -231,6 +232,7 @@ impl MemoryCommand {
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(crate) enum ProgramCommand {
+    Setup(setup::SetupArgs),
     Trust(trust::TrustArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
@@ -246,6 +248,7 @@ impl ProgramCommand {
         environment: &ProcessEnvironment,
     ) -> Result<u8, Failure> {
         match self {
+            ProgramCommand::Setup(args) => setup::run(ui, args, environment),
             ProgramCommand::Trust(args) => trust::run(ui, args, settings, environment.user_folder.as_deref()),
             ProgramCommand::Completions(args) => completions::run(ui, &args),
             ProgramCommand::Man(args) => man::run(ui, &args, program),

@@ -5,8 +5,11 @@ use std::path::{Path, PathBuf};
 
 use secrecy::SecretString;
 
+use crate::cli::own_program::search_path;
+use crate::setup::Folders;
+
 /// The environment variables that the program reads, and what each says. Keys come from nowhere else.
-pub(crate) const VARIABLES: [(&str, &str); 31] = [
+pub(crate) const VARIABLES: [(&str, &str); 37] = [
     ("MEMORIES_FILE", "The memory file, as by --file."),
     ("MEMORIES_CONFIG", "The settings, as by --config: they are trusted."),
     ("MEMORIES_WRITER", "Who writes, as by --writer."),
@@ -45,6 +48,12 @@ pub(crate) const VARIABLES: [(&str, &str); 31] = [
         "The shell that asks for completions; only the scripts of `memories completions` set it.",
     ),
     ("XDG_CONFIG_HOME", "The folder of memories/memories.toml, your own settings; ~/.config unless set."),
+    ("CLAUDE_CONFIG_DIR", "The folder of Claude Code's settings, for `memories setup`."),
+    ("CODEX_HOME", "The folder of Codex's settings, for `memories setup`."),
+    ("GEMINI_CLI_HOME", "The folder of Gemini CLI's `.gemini`, for `memories setup`."),
+    ("HERMES_HOME", "The folder of Hermes's settings, for `memories setup`."),
+    ("OPENCLAW_CONFIG_PATH", "The settings of OpenClaw, for `memories setup`."),
+    ("OPENCLAW_STATE_DIR", "The folder of OpenClaw's settings, for `memories setup`."),
     ("NO_COLOR", "Any value: no colour, unless --color always."),
     ("TERM", "dumb, or not set: no colour and no pager."),
     (
@@ -216,6 +225,30 @@ pub(crate) fn cloud_variables() -> (Vec<(String, String)>, Option<PathBuf>) {
     let variables = std::env::vars_os().filter_map(text).filter(|(name, _)| is_of_cloud(name)).collect();
     let home = std::env::var_os("HOME").or(std::env::var_os("USERPROFILE")).map(PathBuf::from);
     (variables, home.filter(|home| home.is_absolute()))
+}
+
+/// The folders of coding agents, and of their programs; none where the environment names no home.
+pub(crate) fn agent_folders() -> Option<Folders> {
+    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let home = folder("HOME").or_else(|| folder("USERPROFILE"))?;
+    let settings = match std::env::consts::OS {
+        "macos" => home.join("Library/Application Support"),
+        "windows" => folder("APPDATA").unwrap_or_else(|| home.join("AppData").join("Roaming")),
+        _ => folder("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config")),
+    };
+    let variable = |name: &str| folder(name);
+    Some(Folders {
+        settings,
+        local_data: folder("LOCALAPPDATA").filter(|_| cfg!(windows)),
+        claude: variable("CLAUDE_CONFIG_DIR"),
+        codex: variable("CODEX_HOME"),
+        gemini: variable("GEMINI_CLI_HOME"),
+        hermes: variable("HERMES_HOME"),
+        openclaw_file: variable("OPENCLAW_CONFIG_PATH"),
+        openclaw: variable("OPENCLAW_STATE_DIR"),
+        programs: search_path(),
+        home,
+    })
 }
 
 /// The folder of the user's own settings. A relative path in the variables does not count: it would lead into the

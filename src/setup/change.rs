@@ -1,0 +1,166 @@
+//! Changes one configuration file: reads, edits, backs up, replaces.
+//!
+//! A target and the folder of the record enter; the new text and what became of each entry leave. Between reading and
+//! replacing, another program may save the file: then it is read again. What has to be undone later is recorded
+//! before the file is replaced.
+
+use std::path::{Path, PathBuf};
+
+use super::agent::Target;
+use super::edit::{self, Edited};
+use super::entry::State;
+use super::error::SetupError;
+use super::record::{self, Written};
+use crate::store::{OtherFile, make_folders, real_path, remove_empty_folder};
+
+/// Times that a file is read again because another program changed it.
+const MAX_TRIES: u32 = 5;
+
+/// What is done to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Action {
+    Apply,
+    Remove,
+}
+
+/// A file before and after.
+#[derive(Debug)]
+pub(crate) struct Change {
+    /// None where there is no file.
+    pub before: Option<String>,
+    /// None where there is none afterwards.
+    pub after: Option<String>,
+    /// What was found of each entry.
+    pub states: Vec<State>,
+}
+
+impl Change {
+    /// True if the file is another one afterwards.
+    pub(crate) fn is_some(&self) -> bool {
+        self.before != self.after
+    }
+}
+
+/// Settings of all changes.
+#[derive(Debug)]
+pub(crate) struct Options<'a> {
+    pub action: Action,
+    /// The folder of the record.
+    pub folder: &'a Path,
+    /// If false, nothing is written.
+    pub writes: bool,
+    /// True if the file is a person's, so that the state before is kept beside it.
+    pub keeps_former: bool,
+}
+
+/// Changes a file, or says what would change.
+///
+/// # Errors
+///
+/// When the file is not valid, leads out of its folder, or cannot be read or written. Then it is as it was.
+pub(crate) fn change(target: &Target, options: &Options<'_>) -> Result<Change, SetupError> {
+    let path = place(target)?;
+    for _ in 0..MAX_TRIES {
+        let file = OtherFile::open(&path)?;
+        let written = record::read(options.folder, &path)?;
+        let (change, pieces) = plan(target, &file, options.action, &written)?;
+        if !options.writes {
+            return Ok(change);
+        }
+        let is_done = match (&change.after, change.is_some()) {
+            (_, false) => true,
+            (Some(text), _) => put(&path, &file, text, pieces, written, options)?,
+            (None, _) => file.remove()?,
+        };
+        if is_done {
+            if options.action == Action::Remove {
+                clean_up(&path, options)?;
+            }
+            return Ok(change);
+        }
+    }
+    Err(SetupError::KeepsChanging { path, tries: MAX_TRIES })
+}
+
+/// The file behind links, which must be in its folder.
+fn place(target: &Target) -> Result<PathBuf, SetupError> {
+    let (path, within) = (real_path(&target.path)?, real_path(&target.within)?);
+    let inside = path.strip_prefix(&within).ok();
+    let is_inside = inside.is_some_and(|inside| inside.iter().all(|part| !part.eq_ignore_ascii_case(".git")));
+    match is_inside {
+        true => Ok(path),
+        false => Err(SetupError::Outside {
+            path: target.path.clone(),
+            within: target.within.clone(),
+            target: path,
+        }),
+    }
+}
+
+fn plan(
+    target: &Target,
+    file: &OtherFile,
+    action: Action,
+    written: &Written,
+) -> Result<(Change, Vec<super::piece::Piece>), SetupError> {
+    let before = file.text().map(str::to_owned);
+    let text = before.as_deref().unwrap_or_default();
+    let edit = match action {
+        Action::Apply => edit::apply,
+        Action::Remove => edit::remove,
+    };
+    let edited = edit(target.format, text, &target.entries, &written.pieces);
+    let Edited { text, pieces, states } =
+        edited.map_err(|problem| SetupError::Text { path: target.path.clone(), problem })?;
+    let was_made = before.is_some() && written.made.contains(&file.path().to_owned());
+    let after = match action {
+        Action::Remove if before.is_none() || was_made && text.trim().is_empty() => None,
+        _ => Some(text),
+    };
+    Ok((Change { before, after, states }, pieces))
+}
+
+/// Writes the new text. False if another program was faster.
+fn put(
+    path: &Path,
+    file: &OtherFile,
+    text: &str,
+    pieces: Vec<super::piece::Piece>,
+    mut written: Written,
+    options: &Options<'_>,
+) -> Result<bool, SetupError> {
+    if options.action == Action::Remove {
+        return Ok(file.replace(text)?);
+    }
+    if written.pieces.is_empty() {
+        written.made.clear();
+    }
+    if file.text().is_none() {
+        written.made = std::iter::once(path.to_owned()).chain(missing_folders(path)).collect();
+    }
+    written.pieces = pieces;
+    record::write(options.folder, path, &written)?;
+    if file.text().is_none() {
+        make_folders(path)?;
+    } else if options.keeps_former {
+        file.back_up()?;
+    }
+    Ok(file.replace(text)?)
+}
+
+/// The folders above a file that are not there, the innermost first.
+fn missing_folders(path: &Path) -> Vec<PathBuf> {
+    path.ancestors().skip(1).take_while(|folder| !folder.exists()).map(Path::to_owned).collect()
+}
+
+/// Removes what belongs to entries that are gone: the former state, folders that were made, the record.
+fn clean_up(path: &Path, options: &Options<'_>) -> Result<(), SetupError> {
+    let written = record::read(options.folder, path)?;
+    OtherFile::remove_backup(path)?;
+    if !path.exists() {
+        for folder in written.made.iter().filter(|made| *made != path) {
+            remove_empty_folder(folder);
+        }
+    }
+    record::write(options.folder, path, &Written::default())
+}

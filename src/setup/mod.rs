@@ -1,0 +1,26 @@
+//! Entries in the configuration files of agents.
+//!
+//! The folders of a person and of a repository enter; what is to be written into which file leaves, as exact edits of
+//! texts. Nothing but the entries changes: comments, order and line endings stay, and after a removal the file has the
+//! bytes of before. Which agents there are is looked up in folders; no program is started.
+
+mod agent;
+mod change;
+mod edit;
+mod entry;
+mod error;
+mod flow;
+mod json;
+mod piece;
+mod problem;
+mod record;
+mod toml;
+mod tree;
+mod yaml;
+
+pub(crate) use agent::{Agent, Folders, Target};
+pub(crate) use change::{Action, Change, Options, change};
+pub(crate) use entry::{Entry, State};
+
+#[cfg(test)]
+mod laws;

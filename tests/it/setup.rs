@@ -1,0 +1,231 @@
+//! `setup` in a home of its own: what it writes, leaves and takes out again, also where files are in the way.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use assert_cmd::Command;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A home with the folders of agents, and a repository in it.
+struct Home {
+    scratch: TempDir,
+    home: PathBuf,
+}
+
+impl Home {
+    fn with(folders: &[&str]) -> Home {
+        let scratch = tempfile::tempdir().unwrap();
+        let home = scratch.path().canonicalize().unwrap().join("home");
+        for folder in folders.iter().chain(&["repository/.git", "repository/below"]) {
+            fs::create_dir_all(home.join(folder)).unwrap();
+        }
+        Home { scratch, home }
+    }
+
+    fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.home.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    fn text(&self, name: &str) -> String {
+        fs::read_to_string(self.home.join(name)).unwrap()
+    }
+
+    fn setup(&self, arguments: &[&str]) -> (Option<i32>, String, String) {
+        let program = Path::new(env!("CARGO_BIN_EXE_memories"));
+        let mut command = Command::new(program);
+        command.arg("setup").args(arguments).current_dir(self.home.join("repository/below"));
+        command.env_clear().env("HOME", &self.home).env("PATH", program.parent().unwrap());
+        let output = command.timeout(Duration::from_secs(60)).output().unwrap();
+        let text = |bytes: &[u8]| {
+            String::from_utf8(bytes.to_vec()).unwrap().replace(self.home.to_str().unwrap(), "~")
+        };
+        (output.status.code(), text(&output.stdout), text(&output.stderr))
+    }
+
+    /// All files but our own, with their bytes.
+    fn files(&self) -> BTreeMap<String, Vec<u8>> {
+        let (mut files, mut folders) = (BTreeMap::new(), vec![self.home.clone()]);
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path.clone());
+                }
+                let name = path.strip_prefix(&self.home).unwrap().to_str().unwrap().to_owned();
+                if !name.starts_with(".config/memories") {
+                    files.insert(name, fs::read(&path).unwrap_or_default());
+                }
+            }
+        }
+        files
+    }
+}
+
+const ALL: [&str; 7] =
+    [".claude", ".codex", ".gemini", ".cursor", ".config/Code/User", ".hermes", ".openclaw"];
+
+#[test]
+fn all_agents_are_wired_once_and_unwired_to_the_byte() {
+    let home = Home::with(&ALL);
+    home.write(".claude.json", "{\n\t\"numStartups\": 3, \"mcpServers\": {}\n}");
+    home.write(".gemini/settings.json", "\u{FEFF}{\r\n  // mine\r\n  \"theme\": \"x\",\r\n}\r\n");
+    home.write(".codex/config.toml", "model = \"m\" # mine");
+    home.write(".hermes/config.yaml", "model: m\nmcp_servers:\n  other:\n    url: x\n# end\n");
+    home.write(".openclaw/openclaw.json", "{ agents: {}, /* mine */ mcp: { servers: {}, }, }");
+    fs::create_dir_all(home.home.join(".config/memories")).unwrap();
+    let before = home.files();
+    let (code, planned, stderr) = home.setup(&[]);
+    assert_eq!((code, home.files()), (Some(1), before.clone()), "{stderr}");
+    assert_eq!(planned.matches("would write").count(), 9, "{planned}");
+    assert!(stderr.contains("`memories setup --apply` writes this"), "{stderr}");
+    let (code, _, stderr) = home.setup(&["--apply"]);
+    assert_eq!(code, Some(0), "{stderr}");
+    let applied = home.files();
+    let gemini = home.text(".gemini/settings.json").replace("// mine", "").replace(",\r\n}", "}");
+    let gemini: Value = serde_json::from_str(gemini.trim_start_matches('\u{FEFF}')).unwrap();
+    assert_eq!(gemini["mcpServers"]["memories"]["command"], "memories");
+    assert_eq!(gemini["hooks"]["BeforeTool"][0]["hooks"][0]["command"], "memories hook gemini");
+    assert!(home.text(".codex/config.toml").starts_with("model = \"m\" # mine\n\n[mcp_servers.memories]\n"));
+    assert!(home.text(".hermes/config.yaml").ends_with("# end\n"));
+    let (code, stdout, _) = home.setup(&["--apply"]);
+    assert_eq!((code, home.files()), (Some(0), applied), "{stdout}");
+    assert_eq!(home.setup(&[]).0, Some(0));
+    let (code, _, stderr) = home.setup(&["--remove"]);
+    assert_eq!((code, home.files()), (Some(0), before), "{stderr}");
+    assert_eq!(home.setup(&["--remove"]).0, Some(0));
+}
+
+#[test]
+fn the_former_state_is_kept_for_its_owner_until_the_entries_are_removed() {
+    let home = Home::with(&[".cursor"]);
+    let path = home.write(".cursor/mcp.json", "{}\n");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+    home.setup(&["--apply"]);
+    let copy = home.home.join(".cursor/mcp.json.memories-backup");
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(
+        (fs::read_to_string(&copy).unwrap().as_str(), mode(&copy), mode(&path)),
+        ("{}\n", 0o600, 0o644)
+    );
+    home.setup(&["--remove"]);
+    assert!(!copy.exists());
+}
+
+#[test]
+fn what_a_person_changed_stays_and_is_said() {
+    let home = Home::with(&[".cursor"]);
+    home.setup(&["--apply"]);
+    let changed = home.text(".cursor/mcp.json").replace("\"shaping\"", "\"status\"");
+    home.write(".cursor/mcp.json", &changed);
+    for arguments in [&[][..], &["--apply"], &["--remove"]] {
+        let (code, _, stderr) = home.setup(arguments);
+        assert_eq!(code, Some(0), "{stderr}");
+        assert!(stderr.contains("`mcpServers.memories` in `~/.cursor/mcp.json` was changed"), "{stderr}");
+        assert_eq!(home.text(".cursor/mcp.json"), changed);
+    }
+    home.write(".cursor/mcp.json", "{\"mcpServers\": {\"memories\": {\"url\": \"x\"}}}");
+    let (code, _, stderr) = home.setup(&["--apply"]);
+    assert_eq!(code, Some(0));
+    assert!(stderr.contains("is not of this program, and is left as it is"), "{stderr}");
+}
+
+#[test]
+fn an_entry_of_an_earlier_version_is_replaced_and_removed_to_the_byte() {
+    let home = Home::with(&[".claude"]);
+    let before = "{\n  \"hooks\": {\n    \"Stop\": []\n  }\n}\n";
+    home.write(".claude/settings.json", before);
+    home.setup(&["--apply"]);
+    // As an earlier version would have written it.
+    for name in [".claude/settings.json", ".config/memories/setup.json"] {
+        home.write(name, &home.text(name).replace("|NotebookEdit", ""));
+    }
+    let (code, stdout, _) = home.setup(&["--json"]);
+    assert_eq!(code, Some(1));
+    assert!(stdout.contains("\"state\":\"outdated\""), "{stdout}");
+    home.setup(&["--apply"]);
+    assert!(home.text(".claude/settings.json").contains("|NotebookEdit"));
+    home.setup(&["--remove"]);
+    assert_eq!(home.text(".claude/settings.json"), before);
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_said_and_the_others_are_written() {
+    let home = Home::with(&[".claude", ".cursor", ".gemini", ".codex", ".hermes"]);
+    home.write(".claude.json", "{\n  \"a\": 1,,\n}");
+    home.write(".cursor/mcp.json", "{\"mcpServers\": []}");
+    fs::create_dir(home.home.join(".gemini/settings.json")).unwrap();
+    symlink("/dev/null", home.home.join(".hermes/config.yaml")).unwrap();
+    let outside = home.scratch.path().canonicalize().unwrap().join("outside.toml");
+    fs::write(&outside, "").unwrap();
+    symlink(&outside, home.home.join(".codex/config.toml")).unwrap();
+    let (code, stdout, stderr) = home.setup(&["--apply"]);
+    assert_eq!(code, Some(4), "{stderr}");
+    assert!(stdout.contains("claude-code: written ~/.claude/settings.json"), "{stdout}");
+    assert!(stdout.contains("codex: written ~/.codex/hooks.json"), "{stdout}");
+    for said in [
+        "`~/.claude.json` is left as it is: line 2, column 10: ",
+        "`~/.cursor/mcp.json` is left as it is: `mcpServers` is not a table",
+        "`~/.gemini/settings.json` is a folder, not a file",
+        "`~/.hermes/config.yaml` leads out of `~`, to `/dev/null`",
+        "`~/.codex/config.toml` leads out of `~`",
+    ] {
+        assert!(stderr.contains(said), "`{said}` is not in:\n{stderr}");
+    }
+    assert_eq!(home.text(".claude.json"), "{\n  \"a\": 1,,\n}");
+    assert_eq!(fs::read_to_string(outside).unwrap(), "");
+}
+
+#[test]
+fn a_link_within_the_home_is_followed_and_stays() {
+    let home = Home::with(&[".cursor", "dotfiles"]);
+    let real = home.write("dotfiles/cursor.json", "{}");
+    symlink("../dotfiles/cursor.json", home.home.join(".cursor/mcp.json")).unwrap();
+    home.setup(&["--apply"]);
+    assert!(fs::read_to_string(&real).unwrap().contains("memories"));
+    assert!(fs::symlink_metadata(home.home.join(".cursor/mcp.json")).unwrap().is_symlink());
+    home.setup(&["--remove"]);
+    assert_eq!(fs::read_to_string(&real).unwrap(), "{}");
+}
+
+#[test]
+fn a_project_has_its_own_files_and_no_link_leads_out_of_it() {
+    let home = Home::with(&[".claude", ".cursor", ".hermes"]);
+    let before = home.files();
+    let (code, stdout, stderr) = home.setup(&["--project", "--apply"]);
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(stdout.contains("written ~/repository/.mcp.json"), "{stdout}");
+    let made: Vec<_> = home.files().into_keys().filter(|name| !before.contains_key(name)).collect();
+    assert!(made.iter().all(|name| name.starts_with("repository/") || name == ".config"), "{made:?}");
+    home.setup(&["--project", "--remove"]);
+    let mut left = home.files();
+    left.remove(".config");
+    assert_eq!(left, before);
+    symlink(home.home.join(".claude"), home.home.join("repository/.claude")).unwrap();
+    symlink(".git", home.home.join("repository/.cursor")).unwrap();
+    let (code, _, stderr) = home.setup(&["--project", "--apply"]);
+    assert_eq!(code, Some(4));
+    assert_eq!(stderr.matches("leads out of `~/repository`").count(), 2, "{stderr}");
+    let (code, _, stderr) = home.setup(&["hermes", "--project"]);
+    assert_eq!(code, Some(4));
+    assert!(stderr.contains("`hermes` reads no configuration of a repository"), "{stderr}");
+}
+
+#[test]
+fn keys_beside_an_entry_are_not_shown() {
+    let home = Home::with(&[".cursor"]);
+    let key = "sk-ant-api03-Zm9vYmFyYmF6cXV4cXV1eGNvcmdlZ3JhdWx0Z2FycGx5d2FsZG8";
+    let text =
+        format!("{{\n  \"mcpServers\": {{\n    \"x\": {{\"env\": {{\"API_KEY\": \"{key}\"}}}}\n  }}\n}}\n");
+    home.write(".cursor/mcp.json", &text);
+    for arguments in [&[][..], &["--json"]] {
+        let (_, stdout, stderr) = home.setup(arguments);
+        assert!(stdout.contains("API_KEY") && !stdout.contains(key) && !stderr.contains(key), "{stdout}");
+    }
+}
