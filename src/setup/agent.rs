@@ -215,11 +215,16 @@ impl Agent {
     fn hooks(self, program: &str) -> Vec<Entry> {
         let program =
             shlex::try_quote(program).map_or_else(|_| program.to_owned(), |quoted| quoted.into_owned());
-        let timeout = if self == Agent::Gemini { HOOK_SECONDS * 1000 } else { HOOK_SECONDS };
-        let hook: Value = json!({
-            "type": "command", "command": format!("{program} hook {self}"), "timeout": timeout,
-        });
         let entry = |(event, tools): (&str, Option<&str>)| {
+            let timeout = match (self, event) {
+                // Codex warns of more.
+                (Agent::Codex, "SessionEnd") => 3,
+                (Agent::Gemini, _) => HOOK_SECONDS * 1000,
+                _ => HOOK_SECONDS,
+            };
+            let hook: Value = json!({
+                "type": "command", "command": format!("{program} hook {self}"), "timeout": timeout,
+            });
             let value = match tools {
                 Some(tools) => json!({"matcher": tools, "hooks": [hook]}),
                 None => json!({"hooks": [hook]}),

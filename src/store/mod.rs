@@ -9,11 +9,9 @@
 //!   to a writer.
 //! * Readers take no lock, write nothing and need no right to write.
 //! * The journal reports a change after the file has it and before the next change, also after a kill in between.
-//! * State, session and the lines that are to be synced survive a power cut, like the file, once an update has
-//!   returned.
+//! * State, session and lines that are to be synced survive a power cut, once an update has returned.
 //!
-//! An editor that saves a text which it read before our write undoes that write; the journal has it. The contract
-//! names the two cases in which a text of an editor is in the backup alone, or lost.
+//! The contract names the two cases in which a text of an editor is in the backup alone, or lost.
 
 #![allow(clippy::disallowed_methods, reason = "this is the room that writes files for all others")]
 
