@@ -57,6 +57,26 @@ impl Play {
         command.spawn().unwrap()
     }
 
+    /// A game whose recorder a signal ended. A recorder that is done before its signal comes shows nothing, so another
+    /// one takes its place.
+    fn interrupted(numbered: bool, round: usize) -> Play {
+        for _ in 0..20 {
+            let play = Play::new(numbered);
+            let mut child = play.record(&[]);
+            let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+            lines.by_ref().filter(|line| line.contains("location:")).nth(round).unwrap();
+            (0..round * 40_000).for_each(|_| std::hint::spin_loop());
+            send(["-KILL", "-TERM", "-KILL", "-INT"][round % 4], &child);
+            lines.for_each(drop);
+            let status = child.wait().unwrap();
+            if status.code() == Some(3) || status.signal() == Some(9) {
+                return play;
+            }
+            assert!(status.success(), "{status}");
+        }
+        panic!("twenty recorders were done before the signal of round {round}");
+    }
+
     /// Records all turns, or those that are left.
     fn finish(&self, more: &[&str]) -> String {
         let output = self.record(more).wait_with_output().unwrap();
@@ -140,15 +160,7 @@ fn whatever_ends_a_recorder_the_next_run_records_each_turn_once() {
         whole.finish(&[]);
         assert_eq!(whole.recorded(), TURNS, "repeats are recorded");
         for round in 0..10 {
-            let play = Play::new(numbered);
-            let mut child = play.record(&[]);
-            let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
-            lines.by_ref().filter(|line| line.contains("location:")).nth(round).unwrap();
-            (0..round * 40_000).for_each(|_| std::hint::spin_loop());
-            send(["-KILL", "-TERM", "-KILL", "-INT"][round % 4], &child);
-            lines.for_each(drop);
-            let status = child.wait().unwrap();
-            assert!(status.code() == Some(3) || status.signal() == Some(9), "{status}");
+            let play = Play::interrupted(numbered, round);
             let said = play.finish(&[]);
             assert!(said.contains(" recorded before\n"), "{said}");
             assert_eq!(play.text(), whole.text(), "numbered {numbered}, round {round}: {said}");
