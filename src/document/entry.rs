@@ -82,7 +82,7 @@ impl EntryMut<'_> {
         self.document.splice_entries(self.block, &[(self.entry, &edit)]);
     }
 
-    /// Removes the entry.
+    /// Removes the entry; comments that a person put into it stay.
     pub fn remove(self) {
         self.document.splice_entries(self.block, &[(self.entry, &EntryEdit::Remove)]);
     }
@@ -140,7 +140,7 @@ impl Document {
         let (text, parsed, style) = (self.block_text(block), self.parsed(block), self.style());
         let splices: Vec<_> = edits
             .iter()
-            .map(|(at, edit)| splice::edit_entry(text, &parsed.entries[*at], edit, style))
+            .flat_map(|(at, edit)| splice::edit_entry(text, &parsed.entries[*at], edit, style))
             .collect();
         let text = splice::splice_all(text, &splices, style);
         self.replace(block, text);

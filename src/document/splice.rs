@@ -27,7 +27,7 @@ pub enum EntryEdit {
     Supersede(Option<Reference>),
     /// Removes strikes and reference.
     Revive(Status),
-    /// Removes it with the blank lines behind it.
+    /// Removes it with the blank lines behind it; comments that a person put into it stay.
     Remove,
 }
 
@@ -198,24 +198,61 @@ pub(crate) fn splice_all(text: &str, changes: &[(Range<usize>, String)], style: 
     out
 }
 
-/// The range that an edit of an entry replaces, and its new lines.
+/// The ranges that an edit of an entry replaces, in their order, and their new lines.
 pub(crate) fn edit_entry(
     text: &str,
     entry: &Entry,
     edit: &EntryEdit,
     style: Style,
-) -> (Range<usize>, String) {
-    match edit {
+) -> Vec<(Range<usize>, String)> {
+    let change = match edit {
         EntryEdit::Revise(memory) => (entry.range.clone(), render_anew(text, entry, memory, style)),
         EntryEdit::ReviseLine(memory) => (entry.line.clone(), format!("{}\n", grammar::write_entry(memory))),
         EntryEdit::SetSeeAlso(see_also) => set_see_also(text, entry, see_also),
         EntryEdit::Supersede(reference) => (entry.range.clone(), supersede(text, entry, reference.as_ref())),
         EntryEdit::Revive(status) => (entry.range.clone(), revive(text, entry, *status)),
         EntryEdit::Remove => {
-            let end = entry.range.end;
-            (entry.range.start..end + blank_length(&text[end..]), String::new())
+            return without_entry(text, entry).into_iter().map(|range| (range, String::new())).collect();
         }
+    };
+    vec![change]
+}
+
+/// The ranges that leave with an entry: all of it and the blank lines behind it; where it has comments, all else than
+/// these and the blank lines between and behind them.
+fn without_entry(text: &str, entry: &Entry) -> Vec<Range<usize>> {
+    let Range { start, end } = entry.range;
+    let old = &text[start..end];
+    let lines = scan::lines(old);
+    let mut gone: Vec<Range<usize>> = Vec::new();
+    let mut is_blank = true;
+    let mut has_comments = false;
+    let marked = mark_comments(lines.iter().map(|line| (line.text(old), line.hidden)));
+    for (line, (content, _, is_comment)) in lines.iter().zip(marked) {
+        let (first, last) = (start + line.range.start, start + line.range.end);
+        if is_comment {
+            has_comments = true;
+            continue;
+        }
+        match gone.last_mut().filter(|range| range.end == first) {
+            Some(range) => range.end = last,
+            None => {
+                if is_blank {
+                    gone.pop();
+                }
+                gone.push(first..last);
+                is_blank = true;
+            }
+        }
+        is_blank &= scan::is_blank(content);
     }
+    if !has_comments {
+        return vec![start..end + blank_length(&text[end..])];
+    }
+    if is_blank {
+        gone.pop();
+    }
+    gone
 }
 
 /// Length of the blank lines at the start of a text.
@@ -343,5 +380,30 @@ mod tests {
         }
         assert_eq!(linked(&format!("{head}one")), format!("{head}one\n{}", LINK.trim_end()));
         assert_eq!(linked(head.trim_end()), format!("{head}{}", LINK.trim_end()));
+    }
+
+    #[test]
+    fn a_removed_entry_leaves_its_comments() {
+        let head = "## Location 1: A\n\n**[NOTE] a**\none\n\n";
+        let tail = "\n**[NOTE] c**\nthree\n";
+        for (entry, left) in [
+            ("**[NOTE] b**\ntwo\n", None),
+            ("**[NOTE] b**\ntwo\n```\n<!-- code -->\n```\n", None),
+            ("**[NOTE] b**\ntwo\n\n<!-- mine -->\n", Some("<!-- mine -->\n")),
+            ("**[NOTE] b**\n<!-- x\n\ny -->\n\n<!-- z -->\n", Some("<!-- x\n\ny -->\n\n<!-- z -->\n")),
+            ("**[NOTE] b**\n<!-- x -->\ntwo\n\n<!-- z -->\nfour\n", Some("<!-- x -->\n<!-- z -->\n")),
+        ] {
+            for ending in ["\n", "\r\n"] {
+                let file = format!("{head}{entry}{tail}").replace('\n', ending);
+                let mut document = Document::parse(file);
+                document.entry_mut(&Scope::Location(1), 1).unwrap().remove();
+                let rest = left.map_or_else(|| tail[1..].to_owned(), |left| format!("{left}{tail}"));
+                assert_eq!(
+                    document.into_text().unwrap(),
+                    format!("{head}{rest}").replace('\n', ending),
+                    "{entry:?}"
+                );
+            }
+        }
     }
 }

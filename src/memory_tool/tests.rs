@@ -159,6 +159,25 @@ fn a_folder_with_other_memories_stays() {
 }
 
 #[test]
+fn a_comment_below_a_file_stays() {
+    let with_comment = || {
+        let place = Place::with("");
+        place.create("/memories/a/x.md", "one\n");
+        place.save(&place.text().replace("one\n", "one\n\n<!-- do not lose this -->\n"));
+        place
+    };
+    for command in [delete("/memories/a/x.md"), rename("/memories/a/x.md", "/memories/z.md")] {
+        let place = with_comment();
+        place.done(&command);
+        assert!(place.text().contains("<!-- do not lose this -->\n"), "{}", place.text());
+        assert_eq!(place.content("a/x.md"), None);
+    }
+    for command in [delete("/memories/a"), rename("/memories/a", "/memories/b")] {
+        with_comment().refused(&command);
+    }
+}
+
+#[test]
 fn an_empty_folder_stays_until_it_is_deleted() {
     let place = Place::with(OTHERS);
     place.create("/memories/a/b/x", "y\n");
