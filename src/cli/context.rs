@@ -53,10 +53,7 @@ impl Cli<'_> {
 
     /// The text on stdin, which must not be blank; `what` names the expected input, and what may be given instead.
     pub(crate) fn read_input(&mut self, what: &str) -> Result<String, Failure> {
-        let text = String::from_utf8(self.read_bytes()?).map_err(|error| {
-            let at = error.utf8_error().valid_up_to() + 1;
-            Failure::user(format!("stdin is not UTF-8: byte {at}")).hint("send it in UTF-8")
-        })?;
+        let text = utf8("stdin", self.read_bytes()?)?;
         if text.trim().is_empty() {
             return Err(Failure::user("stdin is empty").hint(format!("send {what}")));
         }
@@ -88,4 +85,12 @@ impl Cli<'_> {
         let bytes = self.ui.read_stdin(MAX_INPUT);
         bytes.map_err(|error| Failure::caused("cannot read stdin", error))
     }
+}
+
+/// The text of input in UTF-8; the failure names the input and the first byte that is none.
+pub(crate) fn utf8(input: &str, bytes: Vec<u8>) -> Result<String, Failure> {
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to() + 1;
+        Failure::user(format!("{input} is not UTF-8: byte {at}")).hint("send it in UTF-8")
+    })
 }

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use serde_json::json;
 
 use crate::cli::commands::writer_args::WriterArgs;
-use crate::cli::context::Cli;
+use crate::cli::context::{Cli, utf8};
 use crate::cli::failure::{Failure, FailureKind};
 use crate::memory_tool::{Answer, answer};
 use crate::notebook::Notebook;
@@ -62,7 +62,7 @@ pub fn run(mut cli: Cli<'_>, args: MemoryToolArgs) -> Result<u8, Failure> {
     Ok(if answer.is_error { FailureKind::User.exit_code() } else { 0 })
 }
 
-/// Answers each line until there is none any more. A line whose command fails for another reason than the model's is
+/// Answers each line until there is none any more. A line that is not UTF-8, or whose command fails for another reason than the model's is
 /// answered by the error.
 fn answer_lines(cli: &mut Cli<'_>, notebook: &Notebook) -> Result<u8, Failure> {
     let mut input = BufReader::new(cli.ui.take_stdin());
@@ -79,7 +79,7 @@ fn answer_lines(cli: &mut Cli<'_>, notebook: &Notebook) -> Result<u8, Failure> {
         if line.trim_ascii().is_empty() {
             continue;
         }
-        match answer_line(notebook, &line) {
+        match answer_line(notebook, line) {
             Ok(answer) => cli.ui.json_answer(&answer)?,
             Err(failure) => cli.ui.json_answer(&json!({
                 "error": failure.message(),
@@ -91,6 +91,27 @@ fn answer_lines(cli: &mut Cli<'_>, notebook: &Notebook) -> Result<u8, Failure> {
     }
 }
 
-fn answer_line(notebook: &Notebook, line: &[u8]) -> Result<Answer, Failure> {
-    Ok(answer(notebook, &String::from_utf8_lossy(line))?)
+fn answer_line(notebook: &Notebook, line: Vec<u8>) -> Result<Answer, Failure> {
+    Ok(answer(notebook, &utf8("the line", line)?)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::notebook::Clock;
+    use crate::store::Store;
+
+    #[test]
+    fn a_line_that_is_not_utf8_is_an_error_and_writes_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("Memories.md");
+        let store = Store::open(path.clone(), Duration::from_secs(5)).unwrap();
+        let notebook = Notebook::new(store, Clock::fixed("2026-01-31T10:40:00Z"));
+        let line = b"{\"command\":\"create\",\"path\":\"/memories/x\",\"file_text\":\"a\xff\xfeb\"}\n";
+        let failure = answer_line(&notebook, line.to_vec()).unwrap_err();
+        assert_eq!(failure.message(), "the line is not UTF-8: byte 56");
+        assert!(!path.exists());
+    }
 }
