@@ -3,7 +3,7 @@
 //! A path enters. Git's configuration can name programs to run, so git itself is not asked. The index is read
 //! only when it has changed: the caller keeps the [`Mark`] of the last one and compares.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -55,58 +55,77 @@ impl Index {
 
     /// True if the index lists the path or a file in it. An index of an unknown format lists nothing.
     pub(super) fn lists_it(&self) -> bool {
-        let mut bytes = Vec::new();
-        let read = File::open(&self.path).and_then(|file| file.take(MAX_SIZE).read_to_end(&mut bytes));
-        read.is_ok() && lists(&bytes, &self.prefix)
+        bytes_of(&self.path, MAX_SIZE).is_some_and(|bytes| lists(&bytes, &self.prefix))
     }
 }
 
 impl Index {
-    /// All paths that the index lists, from the root of the work tree. An index of an unknown format lists nothing.
+    /// All paths that the index lists, from the root of the work tree. An index of an unknown format, or one that is
+    /// split in two files, lists nothing.
     pub(crate) fn paths(&self) -> Vec<Vec<u8>> {
-        let mut bytes = Vec::new();
-        let read = File::open(&self.path).and_then(|file| file.take(MAX_SIZE).read_to_end(&mut bytes));
+        let bytes = bytes_of(&self.path, MAX_SIZE);
         let paths = |hash: usize| {
             let mut paths = Vec::new();
-            any_path(&bytes, hash, |path| {
+            any_path(bytes.as_deref()?, hash, |path| {
                 paths.push(path.to_owned());
                 false
             })?;
             Some(paths)
         };
-        read.ok().and_then(|_| HASHES.into_iter().find_map(paths)).unwrap_or_default()
+        HASHES.into_iter().find_map(paths).unwrap_or_default()
     }
 
     /// The name of the commit that is checked out; `None` where there is none yet.
     pub(crate) fn commit(&self) -> Option<String> {
         let folder = self.path.parent()?;
         let head = small_text(&folder.join("HEAD"))?;
-        let Some(name) = head.strip_prefix("ref: ") else { return Some(head) };
+        let Some(name) = head.strip_prefix("ref: ") else { return Some(head).filter(is_commit) };
         if name.split('/').any(|part| part == ".." || part.is_empty()) {
             return None;
         }
         // A further work tree has its own HEAD; branches are those of the repository.
         let shared =
             small_text(&folder.join("commondir")).map_or(folder.to_owned(), |path| folder.join(path));
-        small_text(&folder.join(name)).or_else(|| small_text(&shared.join(name))).or_else(|| {
-            let packed = fs::read_to_string(shared.join("packed-refs")).ok()?;
-            let mut lines = packed.lines().filter_map(|line| line.split_once(' '));
-            lines.find(|(_, packed)| *packed == name).map(|(commit, _)| commit.to_owned())
-        })
+        let commit =
+            small_text(&folder.join(name)).or_else(|| small_text(&shared.join(name))).or_else(|| {
+                let packed = bytes_of(&shared.join("packed-refs"), MAX_SIZE)?;
+                let packed = String::from_utf8_lossy(&packed);
+                let mut lines = packed.lines().filter_map(|line| line.split_once(' '));
+                lines.find(|(_, packed)| *packed == name).map(|(commit, _)| commit.to_owned())
+            });
+        commit.filter(is_commit)
     }
+
+    /// When the index was last changed; `None` where there is none.
+    pub(crate) fn metadata(&self) -> Option<Metadata> {
+        fs::metadata(&self.path).ok()
+    }
+}
+
+/// The first bytes of a regular file. What a repository may have in its place, such as a pipe, could keep a reader
+/// waiting, so it is not opened.
+fn bytes_of(path: &Path, limit: u64) -> Option<Vec<u8>> {
+    fs::metadata(path).ok().filter(Metadata::is_file)?;
+    let mut bytes = Vec::new();
+    File::open(path).ok()?.take(limit).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+/// True for the name of a commit. Anything else in its place, such as the first line of a file to which `HEAD` is a
+/// link, must not be shown.
+fn is_commit(name: &String) -> bool {
+    HASHES.contains(&(name.len() / 2)) && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// The first line of a small file.
 fn small_text(path: &Path) -> Option<String> {
-    let mut text = String::new();
-    File::open(path).ok()?.take(MAX_POINTER).read_to_string(&mut text).ok()?;
+    let text = String::from_utf8(bytes_of(path, MAX_POINTER)?).ok()?;
     text.lines().next().map(|line| line.trim().to_owned())
 }
 
 /// The folder that a file `.git` names: `gitdir: ../.git/modules/x`.
 fn pointed_at(git: &Path) -> Option<PathBuf> {
-    let mut text = String::new();
-    File::open(git).ok()?.take(MAX_POINTER).read_to_string(&mut text).ok()?;
+    let text = String::from_utf8(bytes_of(git, MAX_POINTER)?).ok()?;
     Some(PathBuf::from(text.strip_prefix("gitdir:")?.trim()))
 }
 
@@ -152,7 +171,9 @@ fn any_path(index: &[u8], hash: usize, mut is_wanted: impl FnMut(&[u8]) -> bool)
             return Some(true);
         }
     }
-    Some(false)
+    // The rest of a split index stands in another file.
+    let is_split = index.get(at..).is_some_and(|rest| rest.starts_with(b"link"));
+    (!is_split).then_some(false)
 }
 
 /// A number of the fourth version of the index: seven bits a byte, the highest first, with one added at each step.
@@ -181,5 +202,45 @@ mod tests {
         index.extend([0xfe; 8]);
         index.extend([0xff, 0]);
         assert!(!lists(&index, b".memories/"));
+    }
+
+    #[test]
+    fn a_split_index_lists_nothing() {
+        let whole = [b"DIRC\0\0\0\x02\0\0\0\x01".as_slice(), &[0; 60], b"\0\x01a", &[0]].concat();
+        let paths = |index: &[u8]| {
+            let folder = tempfile::tempdir().unwrap();
+            fs::create_dir(folder.path().join(".git")).unwrap();
+            super::super::write_file(&folder.path().join(".git/index"), index, super::super::Existing::Keep)
+                .unwrap();
+            Index::around(&folder.path().join("x")).unwrap().paths()
+        };
+        assert_eq!(paths(&whole), [b"a"]);
+        assert_eq!(paths(&[&whole[..], b"link\0\0\0\0"].concat()), Vec::<Vec<u8>>::new());
+    }
+
+    /// A repository that was unpacked from an archive may have anything in the place of git's files.
+    #[test]
+    #[cfg(unix)]
+    fn pipes_and_links_in_the_place_of_gits_files_are_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let git = folder.path().join(".git");
+        fs::create_dir(&git).unwrap();
+        let index = || Index::around(&folder.path().join("x")).unwrap();
+        std::os::unix::fs::symlink("/etc/passwd", git.join("HEAD")).unwrap();
+        assert_eq!(index().commit(), None);
+        fs::remove_file(git.join("HEAD")).unwrap();
+        for name in ["HEAD", "index"] {
+            let made = std::process::Command::new("mkfifo").arg(git.join(name)).status().unwrap();
+            assert!(made.success());
+        }
+        assert_eq!((index().commit(), index().paths().len()), (None, 0));
+        fs::remove_file(git.join("HEAD")).unwrap();
+        super::super::write_file(&git.join("HEAD"), b"ref: refs/heads/main\n", super::super::Existing::Keep)
+            .unwrap();
+        let commit = "a".repeat(40);
+        let packed = format!("# pack-refs\n{commit} refs/heads/main\n");
+        super::super::write_file(&git.join("packed-refs"), packed.as_bytes(), super::super::Existing::Keep)
+            .unwrap();
+        assert_eq!(index().commit(), Some(commit));
     }
 }

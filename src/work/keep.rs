@@ -14,7 +14,7 @@ use crate::types::{Attempt, Author, Category, FolderPath, Memory, Moment, Scope}
 use crate::work::command::Command;
 use crate::work::error::WorkError;
 use crate::work::log::{Event, Line, Log, Outcome, append};
-use crate::work::verdict::History;
+use crate::work::verdict::{History, is_listed_as};
 
 /// The rules, about something without a score and without a death.
 const RULES: Authority = Authority::Rules(Proof { died: false, scored: false });
@@ -86,7 +86,8 @@ fn actions(lines: &[Line]) -> Vec<Kept<'_>> {
 fn write(draft: &mut Draft<'_>, kept: &Kept<'_>, limit: usize) -> Result<Vec<Event>, WorkError> {
     let Kept { scope, action, history } = kept;
     let section = draft.files.section(scope);
-    let listed = section.tried.iter().find(|tried| Command::read(&tried.action).action == *action).cloned();
+    let is_same = |tried: &&Attempt| is_listed_as(&tried.action, *action, &history.shown);
+    let listed = section.tried.iter().find(is_same).cloned();
     let Some((_, run)) = history.last_failure else {
         if let Some(listed) = listed.filter(|_| history.worked) {
             draft.files.lasting.remove_attempt(scope, &listed.action);

@@ -4,6 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::store::{CommandLog, StoreError};
 
+/// Characters of a command line in the log.
+pub(super) const COMMAND_CHARS: usize = 300;
+
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -47,6 +50,9 @@ pub(crate) struct Run {
     /// Files that it or its output names; of a failure only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<NamedFile>,
+    /// When it began, in milliseconds since 1970, where the agent said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub began: Option<u64>,
     /// The commit that was checked out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
@@ -71,7 +77,7 @@ pub(crate) enum Event {
     Learned(u64),
     /// A command was refused once, in a session; the session may have it the next time.
     Held(u64),
-    /// A command that may change the working folder begins in this one, which is absolute.
+    /// A command begins, in this folder, which is absolute.
     Begun { id: String, here: String },
 }
 

@@ -7,6 +7,7 @@ pub(crate) mod command;
 mod error;
 mod keep;
 pub(crate) mod log;
+mod masking;
 mod reply;
 mod shell;
 pub(crate) mod surroundings;
@@ -14,6 +15,8 @@ pub(crate) mod verdict;
 
 use std::cell::LazyCell;
 use std::path::{Path, PathBuf};
+
+use anstream::adapter::strip_str;
 
 use crate::document::Section;
 use crate::notebook::MemoryObjects;
@@ -27,12 +30,13 @@ use crate::types::{FolderPath, Memory, MemoryObject, Scope, ScopeName, Viewer};
 use command::Command;
 pub(crate) use error::WorkError;
 pub(crate) use keep::keep;
-use log::{Event, Line, Log, Outcome, Run, append};
+use log::{COMMAND_CHARS, Event, Line, Log, Outcome, Run, append};
+use masking::{masked, secrets, without};
 use surroundings::Surroundings;
 use verdict::{History, Verdict, in_words_for_agent, judge};
 
-/// Characters of a command line in the log.
-const COMMAND_CHARS: usize = 300;
+/// The action of a command that ran nobody knows where.
+const ELSEWHERE: u64 = 0;
 
 /// Memories about a command that are said.
 const MEMORIES: usize = 2;
@@ -107,10 +111,13 @@ impl Work<'_> {
     ///
     /// When the log or the memory file cannot be read.
     pub(crate) fn known(&self, text: &str) -> Result<Option<Answer>, WorkError> {
-        let command = Command::read(&redacted(text));
+        let shown = masked(text);
+        let command = Command::read(&shown);
         let Some(surroundings) = self.surroundings(&command) else { return Ok(None) };
         let log = Log::read(&self.log())?;
-        let lines = log.since(surroundings.folder.as_str(), command.action);
+        let mut lines = log.since(surroundings.folder.as_str(), command.action);
+        // A log that came with a repository may claim anything of times to come.
+        lines.retain(|line| line.at <= self.now);
         let folder = surroundings.folder.clone();
         let scopes: Vec<Scope> =
             std::iter::once(folder.clone()).chain(folder.parents()).map(Scope::Folder).collect();
@@ -119,6 +126,7 @@ impl Work<'_> {
         let sections = owned_sections(&snapshot, &Viewer::Person, &names)?;
         let lists = sections.first().map(|(_, section)| (&section.tried[..], &section.worked[..]));
         let verdict = judge(&command, &lines, lists.unwrap_or_default(), &surroundings, self.now);
+        let verdict = if shown == text { verdict } else { verdict.of_masked() };
         // It works after all.
         let is_old = |verdict: &Verdict| matches!(verdict, Verdict::Worked | Verdict::Changed);
         let lessons = !is_old(&verdict);
@@ -136,14 +144,14 @@ impl Work<'_> {
         self.surroundings(&Command::read("")).map(|surroundings| surroundings.folder)
     }
 
-    /// Notes where a command with a `cd` begins: some agents name only the folder in which it ends. `id` is the agent's
-    /// id of the call.
+    /// Notes when and where a command begins: what changes while it runs has changed since, and some agents name only
+    /// the folder in which it ends. `id` is the agent's id of the call.
     ///
     /// # Errors
     ///
     /// When the log cannot be written.
-    pub(crate) fn begin(&self, text: &str, id: &str) -> Result<(), WorkError> {
-        if id.is_empty() || Command::read(text).folder.is_none() {
+    pub(crate) fn begin(&self, id: &str) -> Result<(), WorkError> {
+        if id.is_empty() {
             return Ok(());
         }
         let Some(folder) = self.folder() else { return Ok(()) };
@@ -151,11 +159,11 @@ impl Work<'_> {
         Ok(append(&self.log(), &[self.line(&folder, event)])?)
     }
 
-    /// The folder in which a call began, where that was noted.
-    fn begun(&self, id: &str) -> Result<Option<PathBuf>, WorkError> {
+    /// When and in which folder a call began, where that was noted.
+    fn begun(&self, id: &str) -> Result<Option<(u64, PathBuf)>, WorkError> {
         let lines = Log::read(&self.log())?.naming(id);
         Ok(lines.into_iter().rev().find_map(|line| match line.event {
-            Event::Begun { id: begun, here } if begun == id => Some(PathBuf::from(here)),
+            Event::Begun { id: begun, here } if begun == id => Some((line.at, PathBuf::from(here))),
             _ => None,
         }))
     }
@@ -171,15 +179,17 @@ impl Work<'_> {
         ended: Ended,
         output: &str,
     ) -> Result<Option<String>, WorkError> {
-        let has_cd = !id.is_empty() && Command::read(text).folder.is_some();
-        if let Some(here) =
-            has_cd.then(|| self.begun(id)).transpose()?.flatten().filter(|here| here != self.here)
-        {
-            return Work { here: &here, ..*self }.note_command((text, ""), ended, output);
-        }
-        let shown = truncate(&fold_spaces(&redacted(text)), COMMAND_CHARS);
-        let command = Command::read(&redacted(text));
-        let Some(surroundings) = self.surroundings(&command) else { return Ok(None) };
+        let begun = if id.is_empty() { None } else { self.begun(id)? };
+        let secrets = secrets(text);
+        let masked = masked(text);
+        let command = Command::read(&masked);
+        let here = begun.as_ref().filter(|_| command.folder.is_some());
+        let work = Work { here: here.map_or(self.here, |(_, here)| here), ..*self };
+        let shown = truncate(&fold_spaces(&masked), COMMAND_CHARS);
+        let Some(surroundings) = work.surroundings(&command) else {
+            return work.note_elsewhere(shown, command.may_change);
+        };
+        let output = &without(&strip_str(output).to_string(), &secrets);
         let outcome = outcome(&command, ended, output);
         let has_failed = matches!(outcome, Outcome::Failed | Outcome::Passing);
         let output = if has_failed { redacted(output) } else { String::new() };
@@ -195,8 +205,9 @@ impl Work<'_> {
                 true => surroundings.files(command.arguments.iter().chain(&named)),
                 false => Vec::new(),
             },
+            began: begun.map(|(at, _)| at),
             commit: surroundings.commit(),
-            environment: self.environment,
+            environment: surroundings.environment,
             may_change: command.may_change,
         };
         append(&self.log(), &[self.line(&surroundings.folder, Event::Ran(run))])?;
@@ -213,6 +224,28 @@ impl Work<'_> {
         )))
     }
 
+    /// Notes a command that ran nobody knows where. It counts as a change alone.
+    fn note_elsewhere(&self, command: String, may_change: bool) -> Result<Option<String>, WorkError> {
+        let Some(surroundings) = self.surroundings(&Command::read("")).filter(|_| may_change) else {
+            return Ok(None);
+        };
+        let run = Run {
+            command,
+            wording: ELSEWHERE,
+            action: ELSEWHERE,
+            parts: Vec::new(),
+            outcome: Outcome::Unknown,
+            reply: String::new(),
+            files: Vec::new(),
+            began: None,
+            commit: None,
+            environment: surroundings.environment,
+            may_change,
+        };
+        append(&self.log(), &[self.line(&surroundings.folder, Event::Ran(run))])?;
+        Ok(None)
+    }
+
     /// Notes a file that a tool of the agent changed.
     ///
     /// # Errors
@@ -220,7 +253,8 @@ impl Work<'_> {
     /// When the log cannot be written.
     pub(crate) fn note_edit(&self, path: &Path) -> Result<(), WorkError> {
         let Some(surroundings) = self.surroundings(&Command::read("")) else { return Ok(()) };
-        let line = self.line(&surroundings.folder, Event::Edited(surroundings.name_of(path)));
+        let name = redacted(&surroundings.name_of(path));
+        let line = self.line(&surroundings.folder, Event::Edited(name));
         Ok(append(&self.log(), &[line])?)
     }
 
@@ -230,7 +264,7 @@ impl Work<'_> {
     ///
     /// When the log cannot be read or written.
     pub(crate) fn hold(&self, text: &str) -> Result<bool, WorkError> {
-        let command = Command::read(&redacted(text));
+        let command = Command::read(&masked(text));
         let Some(surroundings) = self.surroundings(&command) else { return Ok(false) };
         let is_same = |line: &Line| {
             line.session == self.session && matches!(line.event, Event::Held(held) if held == command.wording)

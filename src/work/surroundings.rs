@@ -2,12 +2,14 @@
 //!
 //! A line of the log enters; the changes since then leave. Git is not run, and nothing is written.
 
-use std::fs;
+use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
+
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::store::{Index, changed_at, without_dots};
 use crate::types::FolderPath;
-use crate::work::log::{Event, Line, NamedFile, Outcome, Run};
+use crate::work::log::{Event, Line, NamedFile, Run};
 
 /// Tracked files that are looked at.
 const MOST_FILES: usize = 5_000;
@@ -32,8 +34,8 @@ pub(crate) struct Surroundings {
     pub folder: FolderPath,
     /// The memory file, which the program itself changes.
     memory_file: PathBuf,
-    /// A hash of the variables on which tools depend.
-    environment: u64,
+    /// A hash of the variables on which tools depend, and of the root: another work tree is another environment.
+    pub environment: u64,
 }
 
 /// What has changed since a failure.
@@ -84,7 +86,7 @@ impl Surroundings {
             here,
             folder,
             memory_file: memory_file.to_owned(),
-            environment,
+            environment: environment ^ xxh3_64(root.as_os_str().as_encoded_bytes()),
         })
     }
 
@@ -154,23 +156,26 @@ impl Surroundings {
                     changes.is_of_named_file |= run.files.iter().any(|file| file.path == *path);
                     changes.add(path.clone());
                 }
-                Event::Ran(other)
-                    if matches!(other.outcome, Outcome::Worked | Outcome::Unknown) && other.may_change =>
-                {
+                // One that failed may have changed something first.
+                Event::Ran(other) if other.action != run.action && other.may_change => {
                     changes.add(format!("`{}` ran", other.command));
                 }
                 _ => {}
             }
         }
-        self.tracked_files(at, &mut changes);
+        if run.command.starts_with("git ") && self.index().is_some_and(|index| is_later(index.metadata(), at))
+        {
+            changes.add("what git has staged".to_owned());
+        }
+        self.tracked_files(run.began.unwrap_or(at), &mut changes);
         changes
     }
 
     fn named_files(&self, at: u64, run: &Run, changes: &mut Changes) {
         for file in &run.files {
             let now = fs::metadata(self.root.join(&file.path)).ok();
-            let is_new = now.as_ref().is_some_and(|now| file.exists && changed_at(now) + CLOCK_STEP > at);
-            if is_new || now.is_some() != file.exists {
+            let exists = now.is_some();
+            if exists != file.exists || file.exists && is_later(now, at) {
                 changes.is_of_named_file = true;
                 changes.add(file.path.clone());
             }
@@ -188,15 +193,21 @@ impl Surroundings {
             changes.add("perhaps other files".to_owned());
         }
         for path in paths.iter().take(MOST_FILES) {
-            let Ok(name) = std::str::from_utf8(path) else { continue };
+            let Ok(name) = std::str::from_utf8(path) else {
+                changes.add("perhaps other files".to_owned());
+                continue;
+            };
             let path = self.root.join(name);
-            // One that is missing was removed when its folder was changed last.
-            let metadata =
-                fs::symlink_metadata(&path).or_else(|_| fs::metadata(path.parent().unwrap_or(&path)));
-            let changed = metadata.is_ok_and(|metadata| changed_at(&metadata) + CLOCK_STEP > at);
-            if changed && path != self.memory_file {
+            // One that is missing was removed when the nearest folder above that is left was changed last.
+            let metadata = path.ancestors().find_map(|path| fs::symlink_metadata(path).ok());
+            if is_later(metadata, at) && path != self.memory_file {
                 changes.add(name.to_owned());
             }
         }
     }
+}
+
+/// True if a file was changed after a moment.
+fn is_later(file: Option<Metadata>, at: u64) -> bool {
+    file.is_some_and(|metadata| changed_at(&metadata) + CLOCK_STEP > at)
 }

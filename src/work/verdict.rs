@@ -4,10 +4,12 @@
 
 use std::time::Duration;
 
+use crate::document::text::stored_line;
 use crate::types::Attempt;
 use crate::types::frame::one_line;
+use crate::types::text::truncate;
 use crate::work::command::Command;
-use crate::work::log::{Event, Line, Outcome, Run};
+use crate::work::log::{COMMAND_CHARS, Event, Line, Outcome, Run};
 use crate::work::surroundings::{Changes, Surroundings};
 
 /// Milliseconds for which nothing outside of the repository is taken to change: an hour.
@@ -15,6 +17,12 @@ const FRESH: u64 = 60 * 60 * 1000;
 
 /// Commands after a failure among which one in its place is looked for.
 const SOON: usize = 20;
+
+/// Characters of a reply in an answer.
+const REPLY_CHARS: usize = 200;
+
+/// Characters of a change in an answer.
+const CHANGE_CHARS: usize = 100;
 
 /// The answer to whether a command is worth another try.
 #[derive(Debug, Clone, PartialEq, Eq, strum::IntoStaticStr)]
@@ -69,6 +77,14 @@ pub(crate) enum Difference {
 }
 
 impl Verdict {
+    /// The verdict about a command of which a part is not compared, since it was masked.
+    pub(crate) fn of_masked(self) -> Verdict {
+        match self {
+            Verdict::InVain(failure) => Verdict::OtherCircumstances(failure, Difference::Wording),
+            other => other,
+        }
+    }
+
     /// The name in JSON.
     pub(crate) fn name(&self) -> &'static str {
         self.into()
@@ -99,9 +115,11 @@ pub(crate) fn judge(
     surroundings: &Surroundings,
     now: u64,
 ) -> Verdict {
-    let is_same = |attempt: &&Attempt| Command::read(&attempt.action).action == command.action;
+    let history = History::of(command.action, surroundings.folder.as_str(), lines);
+    let shown = history.as_ref().map_or(&[][..], |history| &history.shown);
+    let is_same = |attempt: &&Attempt| is_listed_as(&attempt.action, command.action, shown);
     let listed = tried.iter().find(is_same);
-    let Some(history) = History::of(command.action, surroundings.folder.as_str(), lines) else {
+    let Some(history) = history else {
         return match listed {
             Some(attempt) => Verdict::OtherCircumstances(listed_failure(attempt), Difference::NotSeen),
             None if worked.iter().any(|attempt| is_same(&attempt)) => Verdict::Worked,
@@ -136,6 +154,12 @@ pub(crate) fn judge(
     Verdict::OtherCircumstances(failure, difference)
 }
 
+/// True if a line of the memory file is about an action. The file has a command on one line and cut, so that it may
+/// read as another action: `shown` are its commands as the log has them, from which the line was made.
+pub(super) fn is_listed_as(listed: &str, action: u64, shown: &[&str]) -> bool {
+    Command::read(listed).action == action || shown.iter().any(|shown| stored_line(shown) == listed)
+}
+
 fn listed_failure(attempt: &Attempt) -> Failure {
     Failure {
         command: attempt.action.clone(),
@@ -168,6 +192,8 @@ pub(super) struct History<'a> {
     is_unsteady: bool,
     /// The lines behind the last failure.
     later: &'a [Line],
+    /// Its command lines, as the log shows them.
+    pub(super) shown: Vec<&'a str>,
 }
 
 impl<'a> History<'a> {
@@ -184,6 +210,7 @@ impl<'a> History<'a> {
             is_learned: false,
             is_unsteady: false,
             later: &[],
+            shown: Vec::new(),
         };
         let mut is_known = false;
         // A file was edited, or a command may have changed something, since the last failure.
@@ -193,6 +220,9 @@ impl<'a> History<'a> {
             match &line.event {
                 Event::Ran(run) if here && run.action == action => {
                     is_known = true;
+                    if !history.shown.contains(&run.command.as_str()) {
+                        history.shown.push(&run.command);
+                    }
                     history.add((line.at, run), &lines[number + 1..], is_changed);
                     if matches!(run.outcome, Outcome::Failed | Outcome::Passing) {
                         (is_edited, is_changed) = (false, false);
@@ -262,8 +292,8 @@ impl Failure {
     }
 
     fn quoted(&self) -> String {
-        let reply = if self.reply.is_empty() { String::new() } else { format!(": {}", self.reply) };
-        one_line(&format!("`{}`{reply}", self.command)).into()
+        let (command, reply) = (shown(&self.command, COMMAND_CHARS), shown(&self.reply, REPLY_CHARS));
+        if reply.is_empty() { format!("`{command}`") } else { format!("`{command}`: {reply}") }
     }
 }
 
@@ -277,8 +307,9 @@ pub(crate) fn in_words_for_agent(verdict: &Verdict) -> String {
             Difference::Changes(changes) => {
                 let more =
                     if changes.more > 0 { format!(" and {} more", changes.more) } else { String::new() };
-                let named = changes.named.join(", ");
-                let named = one_line(&named);
+                let named: Vec<String> =
+                    changes.named.iter().map(|change| shown(change, CHANGE_CHARS)).collect();
+                let named = named.join(", ");
                 format!("{summary}: {quoted}\nChanged since: {named}{more}\n")
             }
             Difference::Wording => format!("{summary} in nearly the same words: {quoted}\n"),
@@ -293,9 +324,19 @@ pub(crate) fn in_words_for_agent(verdict: &Verdict) -> String {
         _ => format!("{summary}, and nothing has changed since: {quoted}\n"),
     };
     if let Some(instead) = &failure.instead {
-        text.push_str(&format!("Worked here instead: `{}`\n", one_line(instead)));
+        text.push_str(&format!("Worked here instead: `{}`\n", shown(instead, COMMAND_CHARS)));
     }
     text
+}
+
+/// A text of the log in an answer. The log may come with a repository, so it is cut again, and has no characters that
+/// nobody sees.
+fn shown(text: &str, limit: usize) -> String {
+    let is_seen = |char: &char| {
+        !char.is_control()
+            && !matches!(char, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    truncate(&one_line(text), limit).chars().filter(is_seen).collect()
 }
 
 /// A time as people say it, to the largest unit.
@@ -325,6 +366,7 @@ mod tests {
             outcome,
             reply: "error: no".to_owned(),
             files: Vec::new(),
+            began: None,
             commit: None,
             environment: 7,
             may_change: read.may_change,
@@ -343,11 +385,16 @@ mod tests {
         let changed = crate::store::changed_at(&std::fs::metadata(folder.path().join("a")).unwrap());
         let file = folder.path().join("Memories.md");
         let surroundings = Surroundings::of(folder.path(), folder.path(), None, (&file, 7)).unwrap();
-        let line = |(number, event): (usize, Event)| Line {
+        let line = |(number, mut event): (usize, Event)| Line {
             at: changed + 1000 + number as u64,
             session: String::new(),
             folder: "/".to_owned(),
-            event,
+            event: {
+                if let Event::Ran(run) = &mut event {
+                    run.environment = surroundings.environment;
+                }
+                event
+            },
         };
         let lines: Vec<Line> = events.into_iter().enumerate().map(line).collect();
         let now = lines.last().map_or(0, |line| line.at) + later;
@@ -375,7 +422,7 @@ mod tests {
             (vec![made(Failed), Event::Edited("a".into()), made(Worked), made(Failed)], 5, "in_vain"),
             (vec![made(Failed), run("ls -l", Worked)], 5, "in_vain"),
             (vec![made(Failed), run("ls && make", Worked)], 5, "worked"),
-            (vec![made(Failed), run("ls && make", Failed)], 5, "in_vain"),
+            (vec![made(Failed), run("ls | sort", Failed)], 5, "in_vain"),
             // A person deleted it from the memory file.
             (vec![made(Failed), Event::Kept(Command::read("make").action)], 5, "no"),
         ];
@@ -384,6 +431,11 @@ mod tests {
         }
         let changed = verdict(vec![made(Failed), run("touch b", Worked)], 5);
         assert!(changed.contains("`touch b` ran"), "{changed}");
+        // A command that failed may have changed something first.
+        for outcome in [Failed, Passing] {
+            let changed = verdict(vec![made(Failed), run("npm install && npm run lint", outcome)], 5);
+            assert!(changed.contains("`npm install && npm run lint` ran"), "{changed}");
+        }
     }
 
     #[test]

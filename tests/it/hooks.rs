@@ -285,3 +285,74 @@ fn tried_answers_about_commands() {
     fs::write(folder.join("b.txt"), "").unwrap();
     assert_eq!(tried("cat b.txt"), ("changed".to_owned(), Some(1)));
 }
+
+/// The log of commands beside the memory file.
+fn log_of(folder: &Path) -> String {
+    fs::read_to_string(folder.join(".memories/Memories.md/commands.jsonl")).unwrap()
+}
+
+#[test]
+fn a_command_that_ran_nobody_knows_where_is_a_change() {
+    let repository = repository("");
+    let folder = repository.path();
+    fails(folder, "npm test", "Error: Cannot find module 'left-pad'");
+    works(folder, "cd \"$(git rev-parse --show-toplevel)\" && npm install");
+    let said = before(folder, "npm test");
+    assert!(said.contains("&& npm install` ran"), "{said}");
+}
+
+#[test]
+fn a_command_of_several_lines_is_known_after_it_was_kept() {
+    let repository = repository("");
+    let folder = repository.path();
+    let long = format!("npm test -- {}", "word ".repeat(80));
+    for command in
+        ["# run the tests\nnpm test", "npm \\\n  run lint", "npm install\nnpm test", "npm  'a  b'", &long]
+    {
+        fails(folder, command, MISSING);
+        fails(folder, command, MISSING);
+        ends(folder);
+        let said = before(folder, command);
+        assert!(
+            said.contains("Failed here 2 times"),
+            "{command}: {said}\n{}{}",
+            text_of(folder),
+            log_of(folder)
+        );
+    }
+}
+
+#[test]
+fn a_secret_is_masked_by_its_place_and_never_taken_for_another() {
+    let repository = repository("");
+    let folder = repository.path();
+    let command = "mysql -u root -pS3cretword app";
+    fs::write(folder.join("a.txt"), "a").unwrap();
+    fs::write(folder.join(".git/index"), index_of("a.txt")).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(30));
+    fails(folder, command, "ERROR 1045: access denied with S3cretword");
+    fails(folder, command, "ERROR 1045: access denied with S3cretword");
+    ends(folder);
+    assert!(!log_of(folder).contains("S3cretword") && !text_of(folder).contains("S3cretword"));
+    let said = before(folder, "mysql -u root -pAn0therword app");
+    assert!(said.contains("in nearly the same words") && !said.contains("nothing has changed"), "{said}");
+}
+
+/// A log may come with a repository.
+#[test]
+fn a_log_by_a_stranger_is_cut_and_has_no_future() {
+    let repository = repository("");
+    let folder = repository.path();
+    fails(folder, "npm test", MISSING);
+    let line = log_of(folder);
+    let long =
+        line.replace("Missing script", &format!("\\u001b[2J\\u202e{}", "Missing script ".repeat(10_000)));
+    let path = folder.join(".memories/Memories.md/commands.jsonl");
+    fs::write(&path, &long).unwrap();
+    let said = before(folder, "npm test");
+    assert!(said.contains("Failed here") && said.len() < 1000, "{}", said.len());
+    assert!(!said.contains(['\u{1b}', '\u{202e}']), "{said}");
+    let at = line.split_once("\"at\":").unwrap().1.split_once(',').unwrap().0;
+    fs::write(&path, line.replace(at, "4102444800000")).unwrap();
+    assert_eq!(before(folder, "npm test"), "");
+}

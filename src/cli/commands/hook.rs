@@ -86,7 +86,7 @@ pub fn run(mut cli: Cli<'_>, args: HookArgs) -> Result<u8, Failure> {
             None
         }
         EventKind::Before { command, id } => {
-            work.begin(command, id)?;
+            work.begin(id)?;
             before(&cli, &work, command)?
         }
         EventKind::After { command, id, ended, output } => {

@@ -141,7 +141,10 @@ fn after(agent: HookAgent, name: &str, payload: &Value) -> EventKind {
     let id = payload.get("tool_use_id").and_then(Value::as_str).unwrap_or_default().to_owned();
     let response = payload.get("tool_response").unwrap_or(&Value::Null);
     let (ended, output) = match agent {
-        HookAgent::ClaudeCode if has_failed => claude_failure(payload),
+        HookAgent::ClaudeCode if has_failed => match claude_failure(payload) {
+            Some(failure) => failure,
+            None => return EventKind::Other,
+        },
         HookAgent::ClaudeCode => claude_success(response),
         HookAgent::Codex => codex_result(payload, &id, response),
         HookAgent::Gemini => gemini_result(response),
@@ -161,18 +164,18 @@ fn patched(payload: &Value) -> EventKind {
     file.map_or(EventKind::Other, |file| EventKind::Edited(PathBuf::from(file.trim())))
 }
 
-/// `Exit code 3`, and the output behind it.
-fn claude_failure(payload: &Value) -> (Ended, String) {
+/// `Exit code 3`, and the output behind it; `None` for a command that a person or a hook refused, so that it never ran.
+fn claude_failure(payload: &Value) -> Option<(Ended, String)> {
     let error = payload.get("error").and_then(Value::as_str).unwrap_or_default();
     let is_stopped = payload.get("is_interrupt").and_then(Value::as_bool).unwrap_or(false);
     let (first, rest) = error.split_once('\n').unwrap_or((error, ""));
     let ended = match first.strip_prefix("Exit code ").map(|code| code.trim().parse()) {
         _ if is_stopped => Ended::Stopped,
         Some(Ok(code)) => Ended::Badly(Some(code)),
-        // A tool that was refused, by a person or a hook, did not run.
-        _ => Ended::Stopped,
+        _ if first.to_lowercase().contains("timed out") => Ended::Stopped,
+        _ => return None,
     };
-    (ended, rest.to_owned())
+    Some((ended, rest.to_owned()))
 }
 
 fn claude_success(response: &Value) -> (Ended, String) {
@@ -215,6 +218,10 @@ fn exit_code(transcript: &Path, id: &str) -> Option<i64> {
     })
 }
 
+/// Beginnings of the lines that Gemini CLI writes behind the output of a command.
+const GEMINI_FIELDS: [&str; 6] =
+    ["Error: ", "Exit Code: ", "Signal: ", "Background PIDs: ", "Process Group PGID: ", "</"];
+
 /// The text of Gemini CLI has the exit code where it is not 0.
 fn gemini_result(response: &Value) -> (Ended, String) {
     let content = response.get("llmContent").map(|content| match content {
@@ -222,7 +229,10 @@ fn gemini_result(response: &Value) -> (Ended, String) {
         other => other.to_string(),
     });
     let content = content.unwrap_or_default();
-    let field = |name: &str| content.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+    // Behind the output, which may have lines that look the same.
+    let fields =
+        || content.lines().rev().take_while(|line| GEMINI_FIELDS.iter().any(|field| line.starts_with(field)));
+    let field = |name: &str| fields().find_map(|line| line.strip_prefix(name)).map(str::trim);
     let ended = match field("Exit Code: ").map(str::parse) {
         Some(Ok(code)) => Ended::Badly(Some(code)),
         _ if field("Signal: ").is_some() => Ended::Stopped,
@@ -231,7 +241,7 @@ fn gemini_result(response: &Value) -> (Ended, String) {
         _ => Ended::Well,
     };
     let output = content.split_once("Output: ").map_or("", |(_, output)| output);
-    let end = output.find("\nExit Code: ").unwrap_or(output.len());
+    let end = output.rfind("\nExit Code: ").unwrap_or(output.len());
     (ended, output[..end].to_owned())
 }
 
@@ -257,7 +267,10 @@ mod tests {
         let failed =
             |error: &str| event("PostToolUseFailure", json!({"error": error, "is_interrupt": false}));
         assert_eq!(failed("Exit code 3\nout\nerr"), (Ended::Badly(Some(3)), "out\nerr".to_owned()));
-        assert_eq!(failed("The user refused").0, Ended::Stopped);
+        let refused = json!({"hook_event_name": "PostToolUseFailure", "session_id": "s", "tool_name": "Bash",
+            "tool_input": {"command": "make"}, "error": "The user refused"});
+        assert_eq!(kind(HookAgent::ClaudeCode, refused), EventKind::Other, "it never ran");
+        assert_eq!(failed("Command timed out after 2m 0s").0, Ended::Stopped);
         let interrupted = json!({"error": "Exit code 130", "is_interrupt": true});
         assert_eq!(event("PostToolUseFailure", interrupted).0, Ended::Stopped);
         let worked = |response: Value| event("PostToolUse", json!({"tool_response": response})).0;
@@ -270,6 +283,8 @@ mod tests {
         let result = |content: &str| gemini_result(&json!({"llmContent": content}));
         let text = "<untrusted_context>\nOutput: out\nerr\nExit Code: 3\nProcess Group PGID: 21\n</untrusted_context>";
         assert_eq!(result(text), (Ended::Badly(Some(3)), "out\nerr".to_owned()));
+        let quoted = "<untrusted_context>\nOutput: Exit Code: 1\nExit Code: 1\nthe log ends\nProcess Group PGID: 21\n</untrusted_context>";
+        assert_eq!(result(quoted).0, Ended::Well);
         assert_eq!(result("<untrusted_context>\nOutput: (empty)\n</untrusted_context>").0, Ended::Well);
     }
 
