@@ -32,6 +32,8 @@ pub(crate) struct Change {
     pub after: Option<String>,
     /// What was found of each entry.
     pub states: Vec<State>,
+    /// Inserted and removed lines, without anything else of the file.
+    pub difference: String,
 }
 
 impl Change {
@@ -110,14 +112,14 @@ fn plan(
         Action::Remove => edit::remove,
     };
     let edited = edit(target.format, text, &target.entries, &written.pieces);
-    let Edited { text, pieces, states } =
+    let Edited { text, pieces, states, difference } =
         edited.map_err(|problem| SetupError::Text { path: target.path.clone(), problem })?;
     let was_made = before.is_some() && written.made.contains(&file.path().to_owned());
     let after = match action {
         Action::Remove if before.is_none() || was_made && text.trim().is_empty() => None,
         _ => Some(text),
     };
-    Ok((Change { before, after, states }, pieces))
+    Ok((Change { before, after, states, difference }, pieces))
 }
 
 /// Writes the new text. False if another program was faster.

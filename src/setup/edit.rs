@@ -6,6 +6,7 @@
 
 use serde_json::Value;
 
+use super::difference::Difference;
 use super::entry::{Entry, State};
 use super::json::{self, Dialect};
 use super::piece::{Insertion, Piece};
@@ -28,6 +29,8 @@ pub(crate) struct Edited {
     pub pieces: Vec<Piece>,
     /// The entries by their order, as they were found.
     pub states: Vec<State>,
+    /// The edits, without anything else of the text.
+    pub difference: String,
 }
 
 const NOT_EXACT: &str = "its form is one that cannot be edited exactly";
@@ -88,7 +91,12 @@ impl Format {
     }
 
     /// Puts one entry in.
-    fn insert(self, text: &str, entry: &Entry) -> Result<(String, Piece), Problem> {
+    fn insert(
+        self,
+        text: &str,
+        entry: &Entry,
+        difference: &mut Difference,
+    ) -> Result<(String, Piece), Problem> {
         let root = self.value(text)?;
         let insertion = self.insertion(text, entry)?;
         let new = insertion.applied(text);
@@ -97,7 +105,8 @@ impl Format {
         if !self.value(&new).is_ok_and(is_wanted) {
             return Err(Problem::NotEditable(NOT_EXACT));
         }
-        let Insertion { existing, before, core, after, .. } = insertion;
+        let Insertion { at, existing, before, core, after } = insertion;
+        difference.insert(entry.name(), &entry.value, at, new.len() - text.len());
         let value = entry.value.clone();
         Ok((new, Piece { entry: entry.name(), value, existing, before, core, after }))
     }
@@ -109,6 +118,7 @@ impl Format {
         entry: &Entry,
         value: &Value,
         piece: Option<&Piece>,
+        difference: &mut Difference,
     ) -> Result<String, Problem> {
         let root = self.value(text)?;
         let Some(position) = entry.position(&root, value) else { return Ok(text.to_owned()) };
@@ -116,7 +126,10 @@ impl Format {
         let is_exact =
             |new: &String| self.value(new).is_ok_and(|found| normal(entry.pruned(&found)) == wanted);
         let found = self.candidates(text, entry, position, piece).into_iter().find(is_exact);
-        found.ok_or(Problem::NotEditable(NOT_EXACT))
+        let new = found.ok_or(Problem::NotEditable(NOT_EXACT))?;
+        let core = piece.map_or_else(|| format!("{}: {value}", entry.name()), |piece| piece.core.clone());
+        difference.remove(entry.name(), value, core, text, &new);
+        Ok(new)
     }
 
     /// Takes tables and lists out that we made, as far as nothing is left in them.
@@ -174,12 +187,13 @@ pub(crate) fn apply(
     let (mark, body) = split_mark(text);
     let found = states(&format.value(body)?, entries, pieces);
     let (mut body, mut pieces) = (body.to_owned(), pieces.to_vec());
+    let mut difference = Difference::default();
     if found.contains(&State::Outdated) {
-        (body, pieces) = take_all_out(format, body, entries, &pieces)?;
+        (body, pieces) = take_all_out(format, body, entries, &pieces, &mut difference)?;
     }
     for (entry, state) in entries.iter().zip(states(&format.value(&body)?, entries, &pieces)) {
         if state == State::Missing {
-            let (longer, mut piece) = format.insert(&body, entry)?;
+            let (longer, mut piece) = format.insert(&body, entry, &mut difference)?;
             // What an earlier run made is still ours, although its entry was deleted since.
             let earlier = piece_of(entry, &pieces).map(|earlier| earlier.existing);
             piece.existing = piece.existing.min(earlier.unwrap_or(piece.existing));
@@ -188,7 +202,8 @@ pub(crate) fn apply(
             body = longer;
         }
     }
-    Ok(Edited { text: format!("{mark}{body}"), pieces, states: found })
+    let difference = difference.lines(&body);
+    Ok(Edited { text: format!("{mark}{body}"), pieces, states: found, difference })
 }
 
 /// Takes out what we put in. What somebody changed stays.
@@ -204,8 +219,10 @@ pub(crate) fn remove(
 ) -> Result<Edited, Problem> {
     let (mark, body) = split_mark(text);
     let found = states(&format.value(body)?, entries, pieces);
-    let (body, pieces) = take_all_out(format, body.to_owned(), entries, pieces)?;
-    Ok(Edited { text: format!("{mark}{body}"), pieces, states: found })
+    let mut difference = Difference::default();
+    let (body, pieces) = take_all_out(format, body.to_owned(), entries, pieces, &mut difference)?;
+    let difference = difference.lines(&body);
+    Ok(Edited { text: format!("{mark}{body}"), pieces, states: found, difference })
 }
 
 /// Takes all entries out, the last one that was put in first.
@@ -214,15 +231,16 @@ fn take_all_out(
     mut text: String,
     entries: &[Entry],
     pieces: &[Piece],
+    difference: &mut Difference,
 ) -> Result<(String, Vec<Piece>), Problem> {
     let entry_of = |piece: &Piece| entries.iter().find(|entry| entry.name() == piece.entry);
     for piece in pieces.iter().rev() {
         let Some(entry) = entry_of(piece) else { continue };
-        text = format.take_out(&text, entry, &piece.value, Some(piece))?;
+        text = format.take_out(&text, entry, &piece.value, Some(piece), difference)?;
         text = format.prune(text, entry, piece.existing)?;
     }
     for entry in entries {
-        text = format.take_out(&text, entry, &entry.value, None)?;
+        text = format.take_out(&text, entry, &entry.value, None, difference)?;
     }
     // A table in which a later entry stood may be empty only now.
     for piece in pieces.iter().rev() {

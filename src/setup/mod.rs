@@ -6,6 +6,7 @@
 
 mod agent;
 mod change;
+mod difference;
 mod edit;
 mod entry;
 mod error;

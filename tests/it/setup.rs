@@ -218,14 +218,24 @@ fn a_project_has_its_own_files_and_no_link_leads_out_of_it() {
 }
 
 #[test]
-fn keys_beside_an_entry_are_not_shown() {
-    let home = Home::with(&[".cursor"]);
-    let key = "sk-ant-api03-Zm9vYmFyYmF6cXV4cXV1eGNvcmdlZ3JhdWx0Z2FycGx5d2FsZG8";
-    let text =
-        format!("{{\n  \"mcpServers\": {{\n    \"x\": {{\"env\": {{\"API_KEY\": \"{key}\"}}}}\n  }}\n}}\n");
-    home.write(".cursor/mcp.json", &text);
+fn nothing_beside_an_entry_is_shown() {
+    let one_line = r#"{"mcpServers":{"a":{"headers":{"Authorization":"Bearer shown-1"},"env":{"PASSWORD":"shown-2"},"args":["--api-key","shown-3"]}}}"#;
+    let home = Home::with(&[".cursor", ".gemini", ".codex", ".hermes"]);
+    home.write(".cursor/mcp.json", one_line);
+    home.write(".gemini/settings.json", "{\n  \"key\": \"shown-4\",\n  \"hooks\": {\"BeforeTool\": []}\n}\n");
+    home.write(".codex/config.toml", "bearer_token = \"shown-5\"");
+    home.write(".hermes/config.yaml", "mcp_servers: {a: {env: {GITHUB_TOKEN: shown-6}}}\n");
     for arguments in [&[][..], &["--json"]] {
         let (_, stdout, stderr) = home.setup(arguments);
-        assert!(stdout.contains("API_KEY") && !stdout.contains(key) && !stderr.contains(key), "{stdout}");
+        assert!(!stdout.contains("shown-") && !stderr.contains("shown-"), "{stdout}");
+        assert!(stdout.contains("configured-model"), "{stdout}");
     }
+    let (_, stdout, _) = home.setup(&["cursor"]);
+    assert!(stdout.contains("@@ line 1 @@\n+…, \"memories\": {\"command\": \"memories\""), "{stdout}");
+    assert!(stdout.contains("]}…\n"), "{stdout}");
+    let (_, stdout, _) = home.setup(&["codex"]);
+    assert!(stdout.contains("@@ line 3 @@\n+[mcp_servers.memories]\n+command = \"memories\"\n"), "{stdout}");
+    home.setup(&["--apply"]);
+    let (_, stdout, _) = home.setup(&["--remove", "--json"]);
+    assert!(!stdout.contains("shown-") && stdout.contains("configured-model"), "{stdout}");
 }

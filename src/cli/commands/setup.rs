@@ -4,14 +4,12 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::{Value, json};
-use similar::TextDiff;
 use strum::VariantArray;
 
 use crate::cli::failure::Failure;
 use crate::cli::own_program::own_program;
 use crate::cli::settings::{ProcessEnvironment, agent_folders};
 use crate::cli::ui::Ui;
-use crate::redact;
 use crate::setup::{Action, Agent, Change, Options, State, Target, change};
 
 /// Wire coding agents to the memory: MCP server and hooks
@@ -163,17 +161,10 @@ impl File {
         }
     }
 
-    /// The difference. Other settings may hold keys, and stand beside it.
-    fn diff(&self) -> String {
-        let Ok(change) = &self.result else { return String::new() };
-        if !change.is_some() {
-            return String::new();
-        }
-        let text = |text: &Option<String>| text.clone().unwrap_or_default();
-        let (before, after) = (text(&change.before), text(&change.after));
-        let path = self.path.display().to_string();
-        let diff = TextDiff::from_lines(&before, &after);
-        redact::redacted(&diff.unified_diff().context_radius(2).header(&path, &path).to_string())
+    /// The difference. Nothing else of the file is in it, since settings may hold keys.
+    fn diff(&self) -> &str {
+        let change = self.result.as_ref().ok().filter(|change| change.is_some());
+        change.map_or("", |change| &change.difference)
     }
 
     /// Entries in a state, by name.
