@@ -14,7 +14,7 @@ use super::tree::{Member, Node, Shape};
 /// Levels of values in one another.
 const DEEPEST: usize = 64;
 
-/// Values that aliases repeat.
+/// Values that aliases repeat; each 32 bytes of a text count as one more.
 const REPEATED: usize = 100_000;
 
 /// The indentation of a level that we write.
@@ -81,11 +81,12 @@ impl<'a> Reader<'a> {
         }
         let (shape, anchor) = match event {
             Event::Alias(anchor) => {
-                let value = self.anchors.get(&anchor).cloned().unwrap_or_default();
-                self.repeated += value.as_object().map_or(1, |table| table.len() + 1);
+                let value = self.anchors.get(&anchor);
+                self.repeated += value.map_or(1, size);
                 if self.repeated > REPEATED {
                     return Err(Problem::NotEditable("its aliases repeat too much"));
                 }
+                let value = value.cloned().unwrap_or_default();
                 return Ok(Node { range: start..end, shape: Shape::Alias(value) });
             }
             Event::Scalar(text, style, anchor, _) => {
@@ -152,6 +153,16 @@ impl<'a> Reader<'a> {
             }
             members.push(Member { name, start: key.range.start, node });
         }
+    }
+}
+
+/// The number of values in a value, aliases expanded.
+fn size(value: &Value) -> usize {
+    1 + match value {
+        Value::Object(table) => table.iter().map(|(key, value)| key.len() / 32 + size(value)).sum(),
+        Value::Array(items) => items.iter().map(size).sum(),
+        Value::String(text) => text.len() / 32,
+        _ => 0,
     }
 }
 
@@ -305,4 +316,19 @@ pub(super) fn without_empty_holder(
         above,
         members.iter().rposition(|member| member.name == entry.path[depth - 1])?,
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn aliases_that_multiply_are_refused_before_they_fill_the_memory() {
+        let list = |item: &str| vec![item; 10].join(", ");
+        let mut text = format!("a0: &a0 [{}]\n", list("x"));
+        for level in 1..9 {
+            text.push_str(&format!("a{level}: &a{level} [{}]\n", list(&format!("*a{}", level - 1))));
+        }
+        assert_eq!(parse(&text).err(), Some(Problem::NotEditable("its aliases repeat too much")));
+    }
 }
