@@ -64,19 +64,24 @@ pub(crate) fn change(target: &Target, options: &Options<'_>) -> Result<Change, S
     let path = place(target)?;
     for _ in 0..MAX_TRIES {
         let file = OtherFile::open(&path)?;
-        let written = record::read(options.folder, &path)?;
+        let mut written = record::read(options.folder, &path)?;
+        let had_record = !written.pieces.is_empty();
+        if is_another(target, &file, &written)? {
+            written = Written::default();
+        }
+        let made = written.made.clone();
         let (change, pieces) = plan(target, &file, options.action, &written)?;
         if !options.writes {
             return Ok(change);
         }
         let is_done = match (&change.after, change.is_some()) {
             (_, false) => true,
-            (Some(text), _) => put(&path, &file, text, pieces, written, options)?,
+            (Some(text), _) => put(&path, &file, text, pieces.clone(), written, options)?,
             (None, _) => file.remove()?,
         };
         if is_done {
             if options.action == Action::Remove {
-                clean_up(&path, options)?;
+                clean_up(&path, options, Written { made, pieces }, had_record)?;
             }
             return Ok(change);
         }
@@ -97,6 +102,13 @@ fn place(target: &Target) -> Result<PathBuf, SetupError> {
             target: path,
         }),
     }
+}
+
+/// True if the file that was written is gone, and another one, without our entries, stands in its place.
+fn is_another(target: &Target, file: &OtherFile, written: &Written) -> Result<bool, SetupError> {
+    let Some(text) = file.text() else { return Ok(false) };
+    edit::has_none(target.format, text, &written.pieces)
+        .map_err(|problem| SetupError::Text { path: target.path.clone(), problem })
 }
 
 fn plan(
@@ -134,6 +146,8 @@ fn put(
     if options.action == Action::Remove {
         return Ok(file.replace(text)?);
     }
+    // A later copy would hold our own entries.
+    let keeps_former = options.keeps_former && written.pieces.is_empty();
     if written.pieces.is_empty() {
         written.made.clear();
     }
@@ -144,7 +158,7 @@ fn put(
     record::write(options.folder, path, &written)?;
     if file.text().is_none() {
         make_folders(path)?;
-    } else if options.keeps_former {
+    } else if keeps_former {
         file.back_up()?;
     }
     Ok(file.replace(text)?)
@@ -155,12 +169,17 @@ fn missing_folders(path: &Path) -> Vec<PathBuf> {
     path.ancestors().skip(1).take_while(|folder| !folder.exists()).map(Path::to_owned).collect()
 }
 
-/// Removes what belongs to entries that are gone: the former state, folders that were made, the record.
-fn clean_up(path: &Path, options: &Options<'_>) -> Result<(), SetupError> {
-    let written = record::read(options.folder, path)?;
-    OtherFile::remove_backup(path)?;
+/// Removes what belongs to entries that are gone: the former state, folders that were made, the record. What is `left` of
+/// the record, because somebody changed an entry, needs all of them later.
+fn clean_up(path: &Path, options: &Options<'_>, left: Written, had_record: bool) -> Result<(), SetupError> {
+    if !left.pieces.is_empty() {
+        return record::write(options.folder, path, &left);
+    }
+    if had_record && options.keeps_former {
+        OtherFile::remove_backup(path)?;
+    }
     if !path.exists() {
-        for folder in written.made.iter().filter(|made| *made != path) {
+        for folder in left.made.iter().filter(|made| *made != path) {
             remove_empty_folder(folder);
         }
     }

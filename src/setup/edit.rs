@@ -169,8 +169,34 @@ fn states(root: &Value, entries: &[Entry], pieces: &[Piece]) -> Vec<State> {
 }
 
 fn piece_of<'p>(entry: &Entry, pieces: &'p [Piece]) -> Option<&'p Piece> {
-    let name = entry.name();
-    pieces.iter().find(|piece| piece.entry == name)
+    pieces.iter().find(|piece| is_of(piece, entry))
+}
+
+/// True if a piece is what was written of an entry. Agents that share a file have hooks of the same name.
+fn is_of(piece: &Piece, entry: &Entry) -> bool {
+    piece.entry == entry.name() && Entry::recorded(&piece.entry, &piece.value).agent() == entry.agent()
+}
+
+/// The entries, and those that another version wrote for this agent and that this version does not have.
+fn with_former(entries: &[Entry], pieces: &[Piece]) -> Vec<Entry> {
+    let former = pieces.iter().filter(|piece| !entries.iter().any(|entry| is_of(piece, entry)));
+    let former = former.map(|piece| Entry::recorded(&piece.entry, &piece.value));
+    let is_of_agent = |former: &Entry| {
+        former.agent().is_some() && entries.iter().any(|entry| entry.agent() == former.agent())
+    };
+    entries.iter().cloned().chain(former.filter(is_of_agent)).collect()
+}
+
+/// True if a text has nothing of what was recorded, also not as somebody changed it.
+///
+/// # Errors
+///
+/// When the text is not valid.
+pub(crate) fn has_none(format: Format, text: &str, pieces: &[Piece]) -> Result<bool, Problem> {
+    let root = format.value(split_mark(text).1)?;
+    let is_missing =
+        |piece: &Piece| Entry::recorded(&piece.entry, &piece.value).state(&root, None) == State::Missing;
+    Ok(pieces.iter().all(is_missing))
 }
 
 /// Puts in what is missing, and replaces what we wrote otherwise earlier.
@@ -187,8 +213,11 @@ pub(crate) fn apply(
     let (mark, body) = split_mark(text);
     let found = states(&format.value(body)?, entries, pieces);
     let (mut body, mut pieces) = (body.to_owned(), pieces.to_vec());
+    let root = format.value(&body)?;
+    let known = with_former(entries, &pieces);
+    let has_former = known[entries.len()..].iter().any(|entry| entry.state(&root, None) == State::Present);
     let mut difference = Difference::default();
-    if found.contains(&State::Outdated) {
+    if has_former || found.contains(&State::Outdated) {
         (body, pieces) = take_all_out(format, body, entries, &pieces, &mut difference)?;
     }
     for (entry, state) in entries.iter().zip(states(&format.value(&body)?, entries, &pieces)) {
@@ -197,7 +226,7 @@ pub(crate) fn apply(
             // What an earlier run made is still ours, although its entry was deleted since.
             let earlier = piece_of(entry, &pieces).map(|earlier| earlier.existing);
             piece.existing = piece.existing.min(earlier.unwrap_or(piece.existing));
-            pieces.retain(|piece| piece.entry != entry.name());
+            pieces.retain(|piece| !is_of(piece, entry));
             pieces.push(piece);
             body = longer;
         }
@@ -225,7 +254,8 @@ pub(crate) fn remove(
     Ok(Edited { text: format!("{mark}{body}"), pieces, states: found, difference })
 }
 
-/// Takes all entries out, the last one that was put in first.
+/// Takes all entries out, the last one that was put in first. The pieces leave that stay in the text: those that
+/// somebody changed, and those of other agents.
 fn take_all_out(
     format: Format,
     mut text: String,
@@ -233,7 +263,15 @@ fn take_all_out(
     pieces: &[Piece],
     difference: &mut Difference,
 ) -> Result<(String, Vec<Piece>), Problem> {
-    let entry_of = |piece: &Piece| entries.iter().find(|entry| entry.name() == piece.entry);
+    let known = with_former(entries, pieces);
+    let entry_of = |piece: &Piece| known.iter().find(|entry| is_of(piece, entry));
+    let found = states(&format.value(&text)?, &known, pieces);
+    let is_changed = |piece: &Piece| {
+        known.iter().zip(&found).any(|(entry, state)| is_of(piece, entry) && *state == State::Changed)
+    };
+    let (mut left, taken): (Vec<Piece>, Vec<Piece>) =
+        pieces.iter().cloned().partition(|piece| entry_of(piece).is_none() || is_changed(piece));
+    left.iter_mut().for_each(|piece| inherit(piece, &taken));
     for piece in pieces.iter().rev() {
         let Some(entry) = entry_of(piece) else { continue };
         text = format.take_out(&text, entry, &piece.value, Some(piece), difference)?;
@@ -248,5 +286,17 @@ fn take_all_out(
             text = format.prune(text, entry, piece.existing)?;
         }
     }
-    Ok((text, Vec::new()))
+    Ok((text, left))
+}
+
+/// Lets a piece that is left answer for the tables that were made for pieces that are taken out.
+fn inherit(left: &mut Piece, taken: &[Piece]) {
+    let path = |piece: &Piece| Entry::recorded(&piece.entry, &piece.value).path;
+    let own = path(left);
+    for piece in taken {
+        let shared = path(piece).iter().zip(&own).take_while(|(one, other)| one == other).count();
+        if shared + 1 >= left.existing {
+            left.existing = left.existing.min(piece.existing);
+        }
+    }
 }

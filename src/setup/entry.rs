@@ -49,6 +49,19 @@ impl Entry {
         Entry { path: owned(path), slot: Slot::Item, value }
     }
 
+    /// An entry as an earlier version wrote it, by the name and the value that were recorded.
+    pub(super) fn recorded(name: &str, value: &Value) -> Entry {
+        let mut path: Vec<String> = name.split('.').map(str::to_owned).collect();
+        let is_item = path.first().is_some_and(|key| key == "hooks");
+        let slot = if is_item { Slot::Item } else { Slot::Member(path.pop().unwrap_or_default()) };
+        Entry { path, slot, value: value.clone() }
+    }
+
+    /// The agent for which a hook is; none for a server.
+    pub(super) fn agent(&self) -> Option<String> {
+        agent_of(&self.value)
+    }
+
     /// The name by which the entry is reported: `mcpServers.memories`, `hooks.PreToolUse`.
     pub(crate) fn name(&self) -> String {
         let key = match &self.slot {
@@ -78,7 +91,7 @@ impl Entry {
         match &self.slot {
             Slot::Member(key) => match holder.get(key) {
                 None => State::Missing,
-                Some(found) if *found == self.value => State::Present,
+                Some(found) if is_same(found, &self.value) => State::Present,
                 Some(found) if Some(found) == written => State::Outdated,
                 Some(found) if is_ours(found) => State::Changed,
                 Some(_) => State::Foreign,
@@ -89,7 +102,7 @@ impl Entry {
                     State::Present
                 } else if written.is_some_and(|written| items.contains(written)) {
                     State::Outdated
-                } else if items.iter().any(is_ours) {
+                } else if items.iter().any(|item| is_ours(item) && agent_of(item) == self.agent()) {
                     State::Changed
                 } else {
                     State::Missing
@@ -102,7 +115,7 @@ impl Entry {
     pub(super) fn position(&self, root: &Value, value: &Value) -> Option<usize> {
         let holder = self.holder(root)?;
         match &self.slot {
-            Slot::Member(key) => (holder.get(key)? == value).then_some(0),
+            Slot::Member(key) => is_same(holder.get(key)?, value).then_some(0),
             Slot::Item => holder.as_array()?.iter().position(|item| item == value),
         }
     }
@@ -147,6 +160,25 @@ impl Entry {
         prune(&mut root, &self.path);
         root
     }
+}
+
+/// True if two servers are the same: agents that share a file through a link differ in `"type": "stdio"`, the default.
+fn is_same(one: &Value, other: &Value) -> bool {
+    let plain = |server: &Value| {
+        let mut server = server.clone();
+        if server.get("type").is_some_and(|kind| kind == "stdio") {
+            server.as_object_mut().map(|table| table.shift_remove("type"));
+        }
+        server
+    };
+    one == other || plain(one) == plain(other)
+}
+
+/// The word behind `hook` in the command of a hook.
+fn agent_of(value: &Value) -> Option<String> {
+    let line = value.get("hooks")?.get(0)?.get("command")?.as_str()?;
+    let mut words = shlex::split(line)?.into_iter().skip_while(|word| word != "hook");
+    words.nth(1)
 }
 
 fn owned(path: &[&str]) -> Vec<String> {

@@ -239,3 +239,81 @@ fn nothing_beside_an_entry_is_shown() {
     let (_, stdout, _) = home.setup(&["--remove", "--json"]);
     assert!(!stdout.contains("shown-") && stdout.contains("configured-model"), "{stdout}");
 }
+
+#[test]
+fn a_hook_of_an_event_that_this_version_does_not_have_is_taken_out() {
+    let home = Home::with(&[".claude"]);
+    home.write(".claude/settings.json", "{}\n");
+    let as_another_version = || {
+        home.setup(&["--apply"]);
+        for name in [".claude/settings.json", ".config/memories/setup.json"] {
+            home.write(name, &home.text(name).replace("PreCompact", "Notification"));
+        }
+    };
+    as_another_version();
+    home.setup(&["--remove"]);
+    assert_eq!(home.text(".claude/settings.json"), "{}\n");
+    as_another_version();
+    home.setup(&["--apply"]);
+    let text = home.text(".claude/settings.json");
+    assert!(text.contains("PreCompact") && !text.contains("Notification"), "{text}");
+    home.setup(&["--remove"]);
+    assert_eq!(home.text(".claude/settings.json"), "{}\n");
+}
+
+#[test]
+fn a_file_that_another_program_made_anew_is_not_removed() {
+    let home = Home::with(&[".cursor"]);
+    home.setup(&["--apply"]);
+    home.write(".cursor/mcp.json", "{\"mcpServers\": {}}");
+    home.setup(&["--apply"]);
+    home.setup(&["--remove"]);
+    assert_eq!(home.text(".cursor/mcp.json"), "{\"mcpServers\": {}}");
+}
+
+#[test]
+fn an_entry_that_was_changed_and_changed_back_is_removed_to_the_byte() {
+    for before in ["{}\n", "{\n  \"hooks\": {\"Stop\": []},\n  \"a\": 1\n}\n"] {
+        for (word, other) in [("hook claude-code\"", "hook claude-code -v\""), ("Bash|", "Shell|")] {
+            let home = Home::with(&[".claude"]);
+            home.write(".claude/settings.json", before);
+            home.setup(&["--apply"]);
+            let path = ".claude/settings.json";
+            home.write(path, &home.text(path).replace(word, other));
+            home.setup(&["--remove"]);
+            let copy = home.home.join(".claude/settings.json.memories-backup");
+            assert!(copy.exists(), "{other}");
+            home.write(path, &home.text(path).replace(other, word));
+            home.setup(&["--remove"]);
+            assert_eq!((home.text(path).as_str(), copy.exists()), (before, false));
+        }
+    }
+}
+
+#[test]
+fn the_copy_of_the_former_state_is_made_once_and_another_file_of_its_name_stays() {
+    let home = Home::with(&[".claude"]);
+    let copy = ".claude/settings.json.memories-backup";
+    home.write(".claude/settings.json", "{}\n");
+    home.write(copy, "mine");
+    home.setup(&["--remove"]);
+    assert_eq!(home.text(copy), "mine");
+    home.setup(&["--apply"]);
+    for name in [".claude/settings.json", ".config/memories/setup.json"] {
+        home.write(name, &home.text(name).replace("|NotebookEdit", ""));
+    }
+    home.setup(&["--apply"]);
+    assert_eq!(home.text(copy), "{}\n");
+}
+
+#[test]
+fn agents_that_share_a_file_through_a_link_leave_it_to_each_other() {
+    let home = Home::with(&["repository/.cursor"]);
+    symlink("../.mcp.json", home.home.join("repository/.cursor/mcp.json")).unwrap();
+    home.write("repository/.mcp.json", "{}\n");
+    home.setup(&["--project", "claude-code", "cursor", "--apply"]);
+    let (_, stdout, stderr) = home.setup(&["--project", "claude-code", "cursor", "--apply"]);
+    assert_eq!(stdout.matches("nothing to do").count(), 3, "{stdout}{stderr}");
+    home.setup(&["--project", "claude-code", "cursor", "--remove"]);
+    assert_eq!(home.text("repository/.mcp.json"), "{}\n");
+}
