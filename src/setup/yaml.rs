@@ -324,7 +324,7 @@ mod tests {
 
     #[test]
     fn aliases_that_multiply_are_refused_before_they_fill_the_memory() {
-        let list = |item: &str| vec![item; 10].join(", ");
+        let list = |item: &str| [item; 10].join(", ");
         let mut text = format!("a0: &a0 [{}]\n", list("x"));
         for level in 1..9 {
             text.push_str(&format!("a{level}: &a{level} [{}]\n", list(&format!("*a{}", level - 1))));
