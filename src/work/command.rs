@@ -1,15 +1,16 @@
 //! A command line as an action: which command lines are the same.
 //!
-//! A command line enters. Its *wording* leaves, which is the same for command lines that differ in spaces, quotes, the
-//! order of flags, redirections and filters; and its *action*, which is the same also where names of temporary files,
-//! hashes and line numbers differ.
+//! A command line enters. Its *wording* leaves, which is the same only for command lines that differ in what cannot
+//! change what they do, such as spaces and quotes; and its *action*, which is the same also where the order of flags,
+//! redirections, names of temporary files, hashes and line numbers differ.
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::types::text::fold_spaces;
+use crate::work::fold::folded;
 use crate::work::shell::{Operator, Simple, Word, split};
 
-/// Programs that run another program.
+/// Programs that run another program. Only `sudo` changes what that does.
 const WRAPPERS: [&str; 7] = ["command", "env", "exec", "nice", "nohup", "sudo", "time"];
 
 /// Programs behind a pipe that only choose what is shown.
@@ -83,12 +84,6 @@ const READING: [(&str, &[&str]); 8] = [
     ("python", &["-V", "--version"]),
 ];
 
-/// Hexadecimal digits from which on a word may be a hash, as git shortens it.
-const HASH_DIGITS: usize = 7;
-
-/// Folders of temporary files.
-const TEMPORARY: [&str; 4] = ["/tmp/", "/var/tmp/", "/private/tmp/", "/var/folders/"];
-
 /// A command line, read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Command {
@@ -141,7 +136,8 @@ impl Command {
     fn of(folder: Option<String>, commands: Vec<(Simple, Operator)>) -> Command {
         let keeps_code = commands.iter().any(|(command, _)| sets_pipefail(command));
         let before = commands.len();
-        let mut commands = without_filters(commands);
+        let wording = wording(&commands);
+        let mut commands = without_filters(commands, |_| true);
         let is_filtered = commands.len() < before && !keeps_code;
         commands.retain(|(command, _)| !sets_pipefail(command));
         if commands.is_empty() {
@@ -149,13 +145,9 @@ impl Command {
         }
         let is_list =
             |operator: Operator| commands[..commands.len() - 1].iter().all(|(_, own)| *own == operator);
-        let written = |fold: bool| {
-            let each = commands
-                .iter()
-                .map(|(command, operator)| format!("{} {operator:?}", canonical(command, fold)));
-            each.collect::<Vec<_>>().join(" ")
-        };
-        let key = |command: &Simple| xxh3_64(format!("{} End", canonical(command, true)).as_bytes());
+        let each = commands.iter().map(|(command, operator)| format!("{} {operator:?}", canonical(command)));
+        let action = each.collect::<Vec<_>>().join(" ");
+        let key = |command: &Simple| xxh3_64(format!("{} End", canonical(command)).as_bytes());
         let is_in_background = commands.iter().any(|(command, _)| command.is_in_background);
         let last = commands.last().map(|(command, _)| program_of(command)).unwrap_or_default();
         let parts = match is_list(Operator::And) && commands.len() > 1 {
@@ -164,17 +156,18 @@ impl Command {
         };
         let plain =
             || commands.iter().flat_map(|(command, _)| arguments(command)).map(|word| word.plain.clone());
+        let inputs = commands.iter().flat_map(|(command, _)| command.inputs.iter().cloned());
         Command {
             folder,
-            wording: xxh3_64(written(false).as_bytes()),
-            action: xxh3_64(written(true).as_bytes()),
+            wording: xxh3_64(wording.as_bytes()),
+            action: xxh3_64(action.as_bytes()),
             parts,
             hides_code: is_filtered
                 || is_in_background
                 || !is_list(Operator::And) && !is_list(Operator::Pipe),
             answers: ANSWERS.contains(&last) || last == "git" && plain().any(|word| word == "diff"),
             may_change: commands.iter().any(|(command, _)| may_change(command)),
-            arguments: plain().filter(|word| !word.starts_with('-')).collect(),
+            arguments: plain().filter(|word| !word.starts_with('-')).chain(inputs).collect(),
             words: plain().collect(),
         }
     }
@@ -207,38 +200,86 @@ fn without_start(mut commands: Vec<(Simple, Operator)>) -> (Option<String>, Vec<
     (folder, commands)
 }
 
-/// A list without filters behind pipes.
-fn without_filters(commands: Vec<(Simple, Operator)>) -> Vec<(Simple, Operator)> {
+/// A list without those filters behind pipes for which `is_left_out` holds.
+fn without_filters(
+    commands: Vec<(Simple, Operator)>,
+    is_left_out: fn(&Simple) -> bool,
+) -> Vec<(Simple, Operator)> {
     let mut kept: Vec<(Simple, Operator)> = Vec::with_capacity(commands.len());
     for (command, operator) in commands {
+        let is_filter = FILTERS.contains(&program_of(&command)) && is_left_out(&command);
         match kept.last_mut() {
-            Some((_, before)) if *before == Operator::Pipe && FILTERS.contains(&program_of(&command)) => {
-                *before = operator;
-            }
+            Some((_, before)) if *before == Operator::Pipe && is_filter => *before = operator,
             _ => kept.push((command, operator)),
         }
     }
     kept
 }
 
+/// True for a filter that only chooses what is shown: it has no words but flags and numbers of lines, and touches no
+/// file.
+fn only_filters(command: &Simple) -> bool {
+    let (wrappers, words) = unwrapped(command);
+    let program = program_of(command);
+    let is_flag = |text: &str| {
+        text.strip_prefix('-').is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+            && !(program == "sort" && text.contains('o'))
+    };
+    let is_number = |before: &str, text: &str| {
+        matches!(program, "head" | "tail")
+            && matches!(before, "-n" | "-c")
+            && text.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let is_choice = |pair: &[Word]| is_flag(&pair[1].plain) || is_number(&pair[0].plain, &pair[1].plain);
+    command.files.is_empty() && wrappers.is_empty() && words.windows(2).all(is_choice)
+}
+
+/// The text of a list with all that can make a difference.
+fn wording(commands: &[(Simple, Operator)]) -> String {
+    let commands = without_filters(commands.to_vec(), only_filters);
+    let mut text = String::new();
+    for (command, operator) in &commands {
+        if sets_pipefail(command) {
+            continue;
+        }
+        let (wrappers, words) = unwrapped(command);
+        let words = wrappers.into_iter().chain(words).map(Word::canonical);
+        // Only what reads the output of another command sees to which stream it went.
+        let copies = command.copies.iter().filter(|_| *operator == Operator::Pipe).cloned();
+        let all = words.chain(command.files.iter().cloned()).chain(copies).collect::<Vec<_>>().join(" ");
+        let background = if command.is_in_background { " &" } else { "" };
+        text.push_str(&format!("{all}{background} {operator:?} "));
+    }
+    text
+}
+
 fn sets_pipefail(command: &Simple) -> bool {
     program_of(command) == "set" && command.words.last().is_some_and(|word| word.plain == "pipefail")
 }
 
-/// Assignments, program and arguments, without programs that only run them.
-fn arguments(command: &Simple) -> &[Word] {
+/// Assignments, program and arguments, without programs that only run them; and of those the words that make a
+/// difference.
+fn unwrapped(command: &Simple) -> (Vec<&Word>, &[Word]) {
+    let mut kept = Vec::new();
     let mut words = &command.words[..];
     while let [wrapper, next, ..] = words {
         let is_wrapper = WRAPPERS.contains(&wrapper.plain.as_str());
         if wrapper.plain == "timeout" && words.len() > 2 && !next.plain.starts_with('-') {
+            kept.extend([wrapper, next]);
             words = &words[2..];
         } else if is_wrapper && !next.plain.starts_with('-') {
+            kept.extend((wrapper.plain == "sudo").then_some(wrapper));
             words = &words[1..];
         } else {
             break;
         }
     }
-    words
+    (kept, words)
+}
+
+/// Assignments, program and arguments, without programs that only run them.
+fn arguments(command: &Simple) -> &[Word] {
+    unwrapped(command).1
 }
 
 fn is_assignment(word: &Word) -> bool {
@@ -260,9 +301,9 @@ fn may_change(command: &Simple) -> bool {
     command.writes || !(reads || READERS.contains(&program))
 }
 
-/// The text of a command in which flags are sorted behind all else. `fold` leaves out what is another each time.
-fn canonical(command: &Simple, fold: bool) -> String {
-    let write = |word: &Word| if fold { folded(&word.canonical()) } else { word.canonical() };
+/// The text of a command in which flags are sorted behind all else, without what is another each time.
+fn canonical(command: &Simple) -> String {
+    let write = |word: &Word| folded(&word.canonical());
     let words = arguments(command);
     let end = words.iter().position(|word| word.plain == "--").unwrap_or(words.len());
     let is_flag = |word: &&Word| word.plain.starts_with('-') && word.plain.len() > 1;
@@ -270,63 +311,6 @@ fn canonical(command: &Simple, fold: bool) -> String {
     flags.sort_by_key(|word| word.canonical());
     let all = others.into_iter().chain(flags).chain(&words[end..]);
     all.map(write).collect::<Vec<_>>().join(" ")
-}
-
-/// A word without what is another each time.
-fn folded(word: &str) -> String {
-    let word = without_line(word);
-    let is_temporary = TEMPORARY.iter().any(|folder| word.contains(folder));
-    let mut out = String::with_capacity(word.len());
-    for part in word.split_inclusive(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))) {
-        let name = part.trim_end_matches(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_')));
-        let random = is_hash(name) || is_temporary && is_made_up(name);
-        out.push_str(if random { "#" } else { name });
-        out.push_str(&part[name.len()..]);
-    }
-    out
-}
-
-/// A word without the line, and the column, that it ends with: `src/lib.rs:12:5`.
-fn without_line(word: &str) -> &str {
-    let mut word = word;
-    for _ in 0..2 {
-        word = match word.rsplit_once(':') {
-            Some((file, line))
-                if file.contains(['.', '/'])
-                    && !file.ends_with(':')
-                    && !file.contains("//")
-                    && !line.is_empty()
-                    && line.bytes().all(|byte| byte.is_ascii_digit()) =>
-            {
-                file
-            }
-            _ => return word,
-        };
-    }
-    word
-}
-
-/// True for a hash in hexadecimal digits, and for a UUID.
-fn is_hash(name: &str) -> bool {
-    let digits = name.bytes().filter(u8::is_ascii_hexdigit).count();
-    let has = |wanted: fn(&u8) -> bool| name.bytes().any(|byte| wanted(&byte));
-    let is_uuid = name.len() == 36 && digits == 32 && name.bytes().filter(|byte| *byte == b'-').count() == 4;
-    is_uuid
-        || digits == name.len()
-            && name.len() >= HASH_DIGITS
-            && has(u8::is_ascii_digit)
-            && has(u8::is_ascii_alphabetic)
-}
-
-/// True for a name that a program made up for a temporary file: `tmpab12cd`, `build.X7f9Qz`.
-fn is_made_up(name: &str) -> bool {
-    let turns =
-        name.as_bytes().windows(2).filter(|pair| pair[0].is_ascii_digit() != pair[1].is_ascii_digit());
-    let cases = name
-        .as_bytes()
-        .windows(2)
-        .filter(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
-    name.len() >= 6 && turns.count() + cases.count() >= 2 || name.starts_with("tmp") && name.len() >= 8
 }
 
 #[cfg(test)]
@@ -375,8 +359,60 @@ mod tests {
         ] {
             assert_ne!(action(one), action(other), "{one} | {other}");
         }
-        let one = Command::read("git show 1a2b3c4");
-        assert_ne!(one.wording, Command::read("git show ffe0912").wording, "the hash differs");
+    }
+
+    fn wording(text: &str) -> u64 {
+        Command::read(text).wording
+    }
+
+    #[test]
+    fn nothing_that_makes_a_difference_is_the_same_wording() {
+        for (one, other) in [
+            ("psql app < 1.sql", "psql app < 2.sql"),
+            ("psql app", "psql app </dev/null"),
+            ("pg_dump app > /var/b/app.sql", "pg_dump app > app.sql"),
+            ("make >> log", "make > log"),
+            ("make > log", "make 2> log"),
+            ("make", "make > 1"),
+            ("apt-get install x", "sudo apt-get install x"),
+            ("timeout 5 make", "timeout 300 make"),
+            ("timeout 5 make", "make"),
+            ("cargo --release build", "cargo build --release"),
+            ("python app.py -v", "python -v app.py"),
+            ("docker run app --rm", "docker run --rm app"),
+            ("pytest -k slow -m unit", "pytest -m slow -k unit"),
+            ("find . -not -empty -print", "find . -empty -not -print"),
+            ("make | tee a", "make | tee b"),
+            ("make | cat a", "make"),
+            ("make | tee 1", "make"),
+            ("make | sort -oa", "make"),
+            ("make | sort > a", "make"),
+            ("make | python x.py", "make 2>&1 | python x.py"),
+            ("make | python x.py", "make |& python x.py"),
+            ("make", "make &"),
+            ("git show 1a2b3c4", "git show ffe0912"),
+        ] {
+            assert_ne!(wording(one), wording(other), "{one} | {other}");
+        }
+    }
+
+    #[test]
+    fn what_makes_no_difference_is_the_same_wording() {
+        for (one, other) in [
+            ("cargo test 2>&1 | tail -5", "cargo  test"),
+            ("cargo test | tail -n 5 | cat", "cargo 'test'"),
+            ("cd src && time make", "make >/dev/null 2>&1"),
+            ("set -o pipefail; make | tail", "make"),
+            ("env A=1 make < x", "A=1 make <x"),
+            ("make 2>&1 | python x.py", "make |& python x.py"),
+        ] {
+            assert_eq!(wording(one), wording(other), "{one} | {other}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_read_may_be_named() {
+        assert_eq!(Command::read("psql app < 1.sql > out").arguments, ["psql", "app", "1.sql"]);
     }
 
     #[test]

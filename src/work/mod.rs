@@ -5,6 +5,7 @@
 
 pub(crate) mod command;
 mod error;
+mod fold;
 mod keep;
 pub(crate) mod log;
 mod masking;

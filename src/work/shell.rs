@@ -25,6 +25,12 @@ pub(super) enum Operator {
 pub(super) struct Simple {
     /// Assignments, program and arguments.
     pub words: Vec<Word>,
+    /// Redirections from and to files, but for output to `/dev/null`, each as it is written in one way.
+    pub files: Vec<String>,
+    /// Copies of file descriptors: `2>&1`.
+    pub copies: Vec<String>,
+    /// Files from which it reads.
+    pub inputs: Vec<String>,
     /// True if its output goes to a file.
     pub writes: bool,
     /// True if it runs in the background.
@@ -77,18 +83,19 @@ pub(super) fn split(text: &str) -> Option<Vec<(Simple, Operator)>> {
                 }
                 command.words.push(word);
             }
-            Token::Redirection { is_output } => {
-                // The file descriptor before it is no argument.
-                let target = lexer.token()?;
-                let Some(Token::Word(target)) = target else { return None };
-                let is_stream = target.plain.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
-                command.writes |= is_output && !is_stream && target.plain != "/dev/null";
+            Token::Redirection(operator) => {
+                let Some(Token::Word(target)) = lexer.token()? else { return None };
+                command.redirect(&operator, &target);
             }
-            Token::Operator(operator, is_in_background) => {
+            Token::Operator(operator, is_marked) => {
                 if command.words.is_empty() && operator != Operator::End {
                     return None;
                 }
-                command.is_in_background = is_in_background;
+                match operator {
+                    // `|&`
+                    Operator::Pipe if is_marked => command.copies.push("2>&1".to_owned()),
+                    _ => command.is_in_background = is_marked,
+                }
                 if !command.words.is_empty() {
                     commands.push((std::mem::take(&mut command), operator));
                 }
@@ -103,9 +110,29 @@ pub(super) fn split(text: &str) -> Option<Vec<(Simple, Operator)>> {
     Some(commands)
 }
 
+impl Simple {
+    fn redirect(&mut self, operator: &str, target: &Word) {
+        let text = format!("{operator}{}", target.canonical());
+        let is_stream = target.plain.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+        if operator.ends_with('&') && is_stream {
+            return self.copies.push(text);
+        }
+        let is_output = operator.contains('>');
+        if !is_output {
+            self.inputs.push(target.plain.clone());
+        }
+        if !is_output || target.plain != "/dev/null" {
+            self.writes |= is_output;
+            self.files.push(text);
+        }
+    }
+}
+
 enum Token {
     Word(Word),
-    Redirection { is_output: bool },
+    /// A redirection with the file descriptor before it, whose target is the next word.
+    Redirection(String),
+    /// An operator; true for `&` and `|&`.
     Operator(Operator, bool),
 }
 
@@ -131,7 +158,7 @@ impl Lexer<'_> {
                 self.rest.next();
                 match self.rest.peek() {
                     Some('&') => self.operator(Operator::And),
-                    Some('>') => self.redirection(),
+                    Some('>') => self.redirection("&"),
                     _ => Some(Token::Operator(Operator::End, true)),
                 }
             }
@@ -139,11 +166,14 @@ impl Lexer<'_> {
                 self.rest.next();
                 match self.rest.peek() {
                     Some('|') => self.operator(Operator::Or),
-                    Some('&') => self.operator(Operator::Pipe),
+                    Some('&') => {
+                        self.rest.next();
+                        Some(Token::Operator(Operator::Pipe, true))
+                    }
                     _ => Some(Token::Operator(Operator::Pipe, false)),
                 }
             }
-            '>' | '<' => self.redirection(),
+            '>' | '<' => self.redirection(""),
             '(' | ')' => None,
             _ => return self.word(),
         };
@@ -156,17 +186,17 @@ impl Lexer<'_> {
         Some(Token::Operator(operator, false))
     }
 
-    /// A redirection whose target is the next word.
-    fn redirection(&mut self) -> Option<Token> {
-        let is_output = self.rest.next()? == '>';
+    /// A redirection behind a file descriptor.
+    fn redirection(&mut self, descriptor: &str) -> Option<Token> {
+        let mut operator = format!("{descriptor}{}", self.rest.next()?);
         match self.rest.peek() {
             // A here-document, or a process.
             Some('<' | '(') => return None,
-            Some('>' | '|' | '&') => drop(self.rest.next()),
+            Some('>' | '|' | '&') => operator.extend(self.rest.next()),
             _ => {}
         }
         while self.rest.next_if(|c| matches!(c, ' ' | '\t')).is_some() {}
-        (self.rest.peek() != Some(&'(')).then_some(Token::Redirection { is_output })
+        (self.rest.peek() != Some(&'(')).then_some(Token::Redirection(operator))
     }
 
     /// A word; digits right before a redirection belong to it.
@@ -175,7 +205,9 @@ impl Lexer<'_> {
         while let Some(&next) = self.rest.peek() {
             match next {
                 ' ' | '\t' | '\r' | '\n' | ';' | '&' | '|' | '(' | ')' => break,
-                '<' | '>' if word.raw.bytes().all(|byte| byte.is_ascii_digit()) => return self.token(),
+                '<' | '>' if word.raw.bytes().all(|byte| byte.is_ascii_digit()) => {
+                    return self.redirection(&word.raw).map(Some);
+                }
                 '<' | '>' => break,
                 '\'' => self.quoted(&mut word, false)?,
                 '"' => self.quoted(&mut word, true)?,
@@ -283,6 +315,7 @@ mod tests {
             ("cargo test 2>&1 | tail -5", &["cargo|test Pipe", "tail|-5 End"]),
             ("a > x 2>/dev/null", &["a > End"]),
             ("a &> x; b >&2", &["a > End", "b End"]),
+            ("a > 1; b >& x; c < d", &["a > End", "b > End", "c End"]),
             ("echo 'a b' \"c d\" e\\ f", &["echo|'a b'|'c d'|'e f' End"]),
             (
                 "echo \"$HOME/x\" $(ls | wc -l) `date` ${A:-b} *.rs",
@@ -298,6 +331,16 @@ mod tests {
                 "{text}"
             );
         }
+    }
+
+    #[test]
+    fn redirections_are_kept_apart() {
+        let commands = split("a < 'b' 2>>c >/dev/null 3<&- 2>&1 |& d < /dev/null").expect("a list");
+        let (first, second) = (&commands[0].0, &commands[1].0);
+        assert_eq!(first.files, ["<b", "2>>c"]);
+        assert_eq!(first.copies, ["3<&-", "2>&1", "2>&1"]);
+        assert_eq!(first.inputs, ["b"]);
+        assert_eq!(second.files, ["</dev/null"]);
     }
 
     #[test]
