@@ -7,6 +7,7 @@
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::types::text::fold_spaces;
+use crate::work::effect::{asks_elsewhere, may_change, names_elsewhere};
 use crate::work::fold::folded;
 use crate::work::shell::{Operator, Simple, Word, split};
 
@@ -17,71 +18,16 @@ const WRAPPERS: [&str; 7] = ["command", "env", "exec", "nice", "nohup", "sudo", 
 const FILTERS: [&str; 12] =
     ["cat", "column", "cut", "fmt", "fold", "head", "less", "more", "nl", "sort", "tail", "tee"];
 
+/// Programs that change the shell in which the commands behind them run.
+const PREPARING: [&str; 14] = [
+    ".", "alias", "cd", "conda", "direnv", "eval", "export", "module", "nvm", "popd", "pushd", "pyenv",
+    "set", "source",
+];
+
 /// Programs whose exit code 1 is an answer.
 const ANSWERS: [&str; 14] = [
     "[", "cmp", "command", "diff", "egrep", "fgrep", "git-diff", "grep", "pgrep", "rg", "test", "type",
     "which", "zgrep",
-];
-
-/// Programs that change nothing, whatever their arguments.
-const READERS: [&str; 45] = [
-    "[",
-    "awk",
-    "basename",
-    "cat",
-    "cmp",
-    "column",
-    "cut",
-    "date",
-    "df",
-    "diff",
-    "dirname",
-    "du",
-    "echo",
-    "egrep",
-    "fgrep",
-    "file",
-    "fold",
-    "grep",
-    "head",
-    "hostname",
-    "id",
-    "jq",
-    "less",
-    "ls",
-    "md5sum",
-    "more",
-    "nl",
-    "pgrep",
-    "printf",
-    "ps",
-    "pwd",
-    "pytest",
-    "readlink",
-    "realpath",
-    "rg",
-    "sha256sum",
-    "sort",
-    "stat",
-    "tail",
-    "test",
-    "tree",
-    "true",
-    "type",
-    "uname",
-    "wc",
-];
-
-/// Commands of programs that change nothing others depend on, by their first arguments.
-const READING: [(&str, &[&str]); 8] = [
-    ("cargo", &["bench", "build", "check", "clippy", "doc", "metadata", "test", "tree"]),
-    ("git", &["blame", "diff", "grep", "log", "ls-files", "remote", "rev-parse", "show", "status"]),
-    ("go", &["build", "env", "list", "test", "vet", "version"]),
-    ("npm", &["ls", "outdated", "test", "view"]),
-    ("pnpm", &["ls", "outdated", "test"]),
-    ("yarn", &["info", "list", "test"]),
-    ("pip", &["freeze", "list", "show"]),
-    ("python", &["-V", "--version"]),
 ];
 
 /// A command line, read.
@@ -93,7 +39,8 @@ pub(crate) struct Command {
     pub wording: u64,
     /// Equal for command lines that differ only in what is another each time.
     pub action: u64,
-    /// The actions of the commands of a list of `&&`, where there are several.
+    /// The actions of the commands of a list of `&&`, where there are several, up to one that prepares the shell for
+    /// those behind it.
     pub parts: Vec<u64>,
     /// True if the exit code says nothing of it.
     pub hides_code: bool,
@@ -101,6 +48,8 @@ pub(crate) struct Command {
     pub answers: bool,
     /// True if others may find something changed by it.
     pub may_change: bool,
+    /// True if another machine or a daemon decides how it ends.
+    pub asks_elsewhere: bool,
     /// The words that may name files.
     pub arguments: Vec<String>,
     /// The plain words, without `cd`, by which commands are compared.
@@ -118,16 +67,19 @@ impl Command {
 
     /// A command line that is not understood is its own text.
     fn opaque(text: &str) -> Command {
+        // White space may be the indentation of a here-document.
+        let wording = xxh3_64(text.trim().as_bytes());
+        let asks_elsewhere = names_elsewhere(text);
         let text = fold_spaces(text);
-        let key = xxh3_64(text.as_bytes());
         Command {
             folder: None,
-            wording: key,
-            action: key,
+            wording,
+            action: xxh3_64(text.as_bytes()),
             parts: Vec::new(),
             hides_code: false,
             answers: false,
             may_change: true,
+            asks_elsewhere,
             arguments: Vec::new(),
             words: text.split(' ').map(str::to_owned).collect(),
         }
@@ -137,6 +89,8 @@ impl Command {
         let keeps_code = commands.iter().any(|(command, _)| sets_pipefail(command));
         let before = commands.len();
         let wording = wording(&commands);
+        let may_change = commands.iter().any(|(command, _)| !sets_pipefail(command) && may_change(command));
+        let asks_elsewhere = commands.iter().any(|(command, _)| asks_elsewhere(command));
         let mut commands = without_filters(commands, |_| true);
         let is_filtered = commands.len() < before && !keeps_code;
         commands.retain(|(command, _)| !sets_pipefail(command));
@@ -151,7 +105,10 @@ impl Command {
         let is_in_background = commands.iter().any(|(command, _)| command.is_in_background);
         let last = commands.last().map(|(command, _)| program_of(command)).unwrap_or_default();
         let parts = match is_list(Operator::And) && commands.len() > 1 {
-            true => commands.iter().map(|(command, _)| key(command)).collect(),
+            true => {
+                let alone = commands.iter().take_while(|(command, _)| !prepares(command));
+                alone.map(|(command, _)| key(command)).collect()
+            }
             false => Vec::new(),
         };
         let plain =
@@ -166,7 +123,8 @@ impl Command {
                 || is_in_background
                 || !is_list(Operator::And) && !is_list(Operator::Pipe),
             answers: ANSWERS.contains(&last) || last == "git" && plain().any(|word| word == "diff"),
-            may_change: commands.iter().any(|(command, _)| may_change(command)),
+            may_change,
+            asks_elsewhere,
             arguments: plain().filter(|word| !word.starts_with('-')).chain(inputs).collect(),
             words: plain().collect(),
         }
@@ -253,6 +211,12 @@ fn wording(commands: &[(Simple, Operator)]) -> String {
     text
 }
 
+/// True if the commands behind this one find another shell: by a program, or by an assignment alone.
+fn prepares(command: &Simple) -> bool {
+    let program = program_of(command);
+    program.is_empty() || PREPARING.contains(&program)
+}
+
 fn sets_pipefail(command: &Simple) -> bool {
     program_of(command) == "set" && command.words.last().is_some_and(|word| word.plain == "pipefail")
 }
@@ -278,27 +242,19 @@ fn unwrapped(command: &Simple) -> (Vec<&Word>, &[Word]) {
 }
 
 /// Assignments, program and arguments, without programs that only run them.
-fn arguments(command: &Simple) -> &[Word] {
+pub(super) fn arguments(command: &Simple) -> &[Word] {
     unwrapped(command).1
 }
 
-fn is_assignment(word: &Word) -> bool {
+pub(super) fn is_assignment(word: &Word) -> bool {
     let name = word.plain.split_once('=').map_or("", |(name, _)| name);
     !name.is_empty() && name.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric())
 }
 
 /// The program of a command, without its folder.
-fn program_of(command: &Simple) -> &str {
+pub(super) fn program_of(command: &Simple) -> &str {
     let program = arguments(command).iter().find(|word| !is_assignment(word));
     program.map_or("", |word| word.plain.rsplit('/').next().unwrap_or_default())
-}
-
-fn may_change(command: &Simple) -> bool {
-    let program = program_of(command);
-    let mut behind = arguments(command).iter().skip_while(|word| is_assignment(word)).skip(1);
-    let first = behind.next().map_or("", |word| word.plain.as_str());
-    let reads = READING.iter().any(|(known, commands)| *known == program && commands.contains(&first));
-    command.writes || !(reads || READERS.contains(&program))
 }
 
 /// The text of a command in which flags are sorted behind all else, without what is another each time.
@@ -435,6 +391,12 @@ mod tests {
         let list = Command::read("cargo  build && cargo test");
         assert_eq!(list.parts, [action("cargo build"), action("cargo test")]);
         assert_eq!(Command::read("cd a && make").parts, [0; 0]);
+        for text in
+            ["source .venv/bin/activate && pytest", ". x && make", "A=1 && make", "export A=1 && make && ls"]
+        {
+            assert_eq!(Command::read(text).parts, [0; 0], "{text}");
+        }
+        assert_eq!(Command::read("make && cd web && npm test").parts, [action("make")]);
         assert_eq!(Command::read("cd a && make").folder.as_deref(), Some("a"));
     }
 
@@ -449,14 +411,69 @@ mod tests {
             "sed -i s/a/b/ x",
             "ls && touch a",
             "for a in b; do c; done",
+            "make -n | tee list",
+            "ls | tee list",
+            "ls | sort > list",
+            "sort -o x x",
+            "sort -uo x x",
+            "awk '{ print > \"x\" }' y",
+            "echo $(touch x)",
+            "git remote add origin x",
+            "git diff --output=x",
+            "cargo build",
+            "cargo doc",
+            "go build ./...",
+            "go env -w A=1",
+            "npm test",
+            "yarn test",
+            "pnpm run build",
         ] {
             assert!(changes(text), "{text}");
         }
-        for text in
-            ["ls -la", "git status", "cargo test --lib", "/bin/cat x 2>/dev/null", "A=1 cargo build | tail"]
-        {
+        for text in [
+            "ls -la",
+            "git status",
+            "git remote -v",
+            "cargo test --lib",
+            "/bin/cat x 2>/dev/null",
+            "set -o pipefail; A=1 cargo test 2>&1 | tail -5",
+            "sort --reverse x | fmt",
+            "go env",
+        ] {
             assert!(!changes(text), "{text}");
         }
+    }
+
+    #[test]
+    fn what_others_decide() {
+        let asks = |text: &str| Command::read(text).asks_elsewhere;
+        for text in [
+            "curl localhost:8080",
+            "A=1 sudo docker ps",
+            "timeout -k 1 5 curl x",
+            "sudo -u postgres psql app < x.sql",
+            "git -C web push",
+            "git fetch --all",
+            "echo a | /usr/bin/ssh host",
+            "bash -c 'sleep 1; curl x'",
+            "echo $(kubectl get pods)",
+            "psql app <<END\nselect 1\nEND",
+            "for x in a b; do git pull $x; done",
+        ] {
+            assert!(asks(text), "{text}");
+        }
+        for text in ["cargo test", "git commit -m push", "cat curl", "ls docker", "for x in a; do make; done"]
+        {
+            assert!(!asks(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn white_space_of_a_here_document_makes_a_difference() {
+        let [one, other] =
+            ["python <<X\nif a:\n  b\nc\nX", "python <<X\nif a:\n  b\n  c\nX"].map(Command::read);
+        assert_ne!(one.wording, other.wording);
+        assert_eq!(one.action, other.action);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! log after it ran; and at the end of a session entries of the memory file. Git and the command itself are never run.
 
 pub(crate) mod command;
+mod effect;
 mod error;
 mod fold;
 mod keep;
@@ -315,7 +316,7 @@ fn outcome(command: &Command, ended: Ended, output: &str) -> Outcome {
         Ended::NotYet => Outcome::Unknown,
         Ended::Stopped => Outcome::Passing,
         Ended::Badly(Some(1)) if command.answers => Outcome::Worked,
-        Ended::Badly(_) if reply::is_passing(output) => Outcome::Passing,
+        Ended::Badly(code) if command.asks_elsewhere || reply::is_passing(code, output) => Outcome::Passing,
         Ended::Badly(_) => Outcome::Failed,
         Ended::Well if command.hides_code => Outcome::Unknown,
         Ended::Well => Outcome::Worked,

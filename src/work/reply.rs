@@ -41,12 +41,14 @@ const MARKS: [&[&str]; 2] = [
 ];
 
 /// Parts of outputs that speak of trouble of the moment, in lower case.
-const PASSING: [&str; 39] = [
+const PASSING: [&str; 54] = [
     "401 unauthorized",
     "403 forbidden",
     "address already in use",
     "another git process",
+    "are you root",
     "authentication failed",
+    "bad gateway",
     "blocking waiting for file lock",
     "broken pipe",
     "cannot connect to",
@@ -57,31 +59,47 @@ const PASSING: [&str; 39] = [
     "could not get lock",
     "could not read from remote",
     "could not resolve host",
+    "couldn't connect",
     "database is locked",
+    "deadline exceeded",
+    "eai_again",
     "econnrefused",
     "econnreset",
     "enospc",
     "enotfound",
+    "err_connection",
+    "err_name_not_resolved",
     "etimedout",
+    "exceeded its progress",
+    "gateway time",
     "index.lock",
+    "is overloaded",
     "is the server running",
     "killed",
     "network is unreachable",
     "no route to host",
     "no space left",
+    "no such host",
     "not logged in",
     "out of memory",
-    "overloaded",
+    "overloaded_error",
     "permission denied (publickey",
+    "port is already allocated",
     "quota exceeded",
     "rate limit",
     "resource temporarily unavailable",
+    "returned error: 5",
     "service unavailable",
+    "socket hang up",
     "temporary failure",
     "timed out",
+    "too many open files",
     "too many requests",
     "unable to connect",
 ];
+
+/// Exit codes of commands that a signal or a time limit ended: 124 of `timeout`, 128 and the number of the signal else.
+const ENDED: [i64; 5] = [124, 130, 137, 141, 143];
 
 /// The line of an output that says most of a failure, on one line.
 pub(crate) fn reply_of(output: &str) -> String {
@@ -97,8 +115,11 @@ pub(crate) fn reply_of(output: &str) -> String {
     fold_spaces(line).chars().take(REPLY_CHARS).collect()
 }
 
-/// True if an output speaks of trouble that may be over the next time.
-pub(crate) fn is_passing(output: &str) -> bool {
+/// True if an exit code or an output speaks of trouble that may be over the next time.
+pub(crate) fn is_passing(code: Option<i64>, output: &str) -> bool {
+    if code.is_some_and(|code| ENDED.contains(&code)) {
+        return true;
+    }
     let text = ends_of(output).to_lowercase();
     PASSING.iter().any(|mark| text.contains(mark))
 }
@@ -168,8 +189,27 @@ mod tests {
 
     #[test]
     fn trouble_of_the_moment() {
-        assert!(is_passing("curl: (7) Failed to connect: Connection refused"));
-        assert!(!is_passing("error: unresolved import"));
+        for output in [
+            "curl: (7) Failed to connect: Connection refused",
+            "curl: (7) Failed to connect to x port 80: Couldn't connect to server",
+            "net::ERR_CONNECTION_RESET at http://localhost:3000",
+            "getaddrinfo EAI_AGAIN registry.npmjs.org",
+            "The requested URL returned error: 502",
+            "502 Bad Gateway",
+            "dial tcp: lookup x: no such host",
+            "context deadline exceeded",
+            "Error: socket hang up",
+            "Bind for 0.0.0.0:80 failed: port is already allocated",
+            "E: Unable to acquire the dpkg frontend lock, are you root?",
+            "OSError: [Errno 24] Too many open files",
+            "{\"type\": \"overloaded_error\"}",
+        ] {
+            assert!(is_passing(Some(1), output), "{output}");
+        }
+        for output in ["error: unresolved import", "error: call of overloaded 'f(int)' is ambiguous"] {
+            assert!(!is_passing(Some(1), output), "{output}");
+        }
+        assert!(is_passing(Some(124), "") && is_passing(Some(137), "") && !is_passing(None, ""));
     }
 
     #[test]

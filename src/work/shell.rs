@@ -45,7 +45,7 @@ pub(super) struct Word {
     /// Without its quotes and backslashes.
     pub plain: String,
     /// True if the shell replaces parts of it.
-    is_expanded: bool,
+    pub is_expanded: bool,
 }
 
 impl Word {

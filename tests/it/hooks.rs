@@ -187,7 +187,7 @@ fn secrets_are_masked_before_they_are_written() {
     let repository = repository("");
     let folder = repository.path();
     let token = format!("ghp_{}", "x7Kq2mP9vL4nR8tW1yB5cD3fG6hJ0sA2eU4i");
-    let command = format!("curl -H 'Authorization: Bearer {token}' https://example.org");
+    let command = format!("./upload -H 'Authorization: Bearer {token}' https://example.org");
     for _ in 0..2 {
         fails(folder, &command, &format!("error: the token {token} is wrong"));
     }
@@ -197,6 +197,16 @@ fn secrets_are_masked_before_they_are_written() {
         assert!(text.contains("masked)") && !text.contains(&token[4..20]), "{text}");
     }
     assert!(before(folder, &command).contains("Failed here 2 times"));
+}
+
+#[test]
+fn what_another_machine_decides_is_never_in_vain() {
+    let repository = repository("");
+    let folder = repository.path();
+    for command in ["curl https://example.org/a", "git push origin main"] {
+        assert_eq!(fails(folder, command, "error: no"), "");
+        assert!(before(folder, command).contains("for a reason that may be over"), "{command}");
+    }
 }
 
 #[test]
