@@ -121,6 +121,16 @@ pub(super) fn may_change(command: &Simple) -> bool {
     command.writes || !reads || writes_by_arguments(program, &words) || runs_another(command)
 }
 
+/// True if a command changes nothing, and is no test or check either.
+pub(super) fn only_shows(command: &Simple) -> bool {
+    let first = behind_program(command).first().copied().unwrap_or_default();
+    let checks = match program_of(command) {
+        "cargo" | "go" => matches!(first, "bench" | "check" | "clippy" | "test" | "vet"),
+        program => program == "pytest",
+    };
+    !checks && !may_change(command)
+}
+
 /// The plain words behind the program.
 fn behind_program(command: &Simple) -> Vec<&str> {
     let words = arguments(command).iter().skip_while(|word| is_assignment(word)).skip(1);

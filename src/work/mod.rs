@@ -7,6 +7,7 @@ pub(crate) mod command;
 mod effect;
 mod error;
 mod fold;
+mod instead;
 mod keep;
 pub(crate) mod log;
 mod masking;
