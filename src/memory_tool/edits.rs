@@ -113,6 +113,12 @@ fn delete(draft: &mut Draft<'_>, path: &ToolPath) -> Result<String, ToolFailure>
     refuse_whole(path)?;
     let gone = Moved::of(draft, path)?;
     let Some(gone) = gone else { return refused(format!("The path {named} does not exist")) };
+    if let Some(file) = gone.files.iter().find(|file| file.memory.context.is_some()) {
+        return refused(format!(
+            "The file {} stays: others wrote a line `Context:` below it, which would be lost with it.",
+            shown(&file.path)
+        ));
+    }
     gone.remove(draft)?;
     keep_folder(draft, parent(&path.path).0)?;
     let forgotten = |StoredFile { scope, memory, .. }: &StoredFile| MemoryEntry {

@@ -178,6 +178,18 @@ fn a_comment_below_a_file_stays() {
 }
 
 #[test]
+fn a_line_of_context_below_a_file_stays() {
+    let place = Place::with("");
+    place.create("/memories/a/x.md", "one\n");
+    place.save(&place.text().replace("one\n", "one\nContext: asked for on Monday\n"));
+    for command in [delete("/memories/a/x.md"), delete("/memories/a")] {
+        place.refused(&command);
+    }
+    place.done(&rename("/memories/a/x.md", "/memories/z.md"));
+    assert!(place.text().contains("Context: asked for on Monday\n"), "{}", place.text());
+}
+
+#[test]
 fn an_empty_folder_stays_until_it_is_deleted() {
     let place = Place::with(OTHERS);
     place.create("/memories/a/b/x", "y\n");

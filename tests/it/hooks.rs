@@ -336,15 +336,15 @@ fn a_command_of_several_lines_is_known_after_it_was_kept() {
 fn a_secret_is_masked_by_its_place_and_never_taken_for_another() {
     let repository = repository("");
     let folder = repository.path();
-    let command = "mysql -u root -pS3cretword app";
+    let command = "./deploy --password S3cretword app";
     fs::write(folder.join("a.txt"), "a").unwrap();
     fs::write(folder.join(".git/index"), index_of("a.txt")).unwrap();
     std::thread::sleep(std::time::Duration::from_millis(30));
-    fails(folder, command, "ERROR 1045: access denied with S3cretword");
-    fails(folder, command, "ERROR 1045: access denied with S3cretword");
+    fails(folder, command, "error: access denied with S3cretword");
+    fails(folder, command, "error: access denied with S3cretword");
     ends(folder);
     assert!(!log_of(folder).contains("S3cretword") && !text_of(folder).contains("S3cretword"));
-    let said = before(folder, "mysql -u root -pAn0therword app");
+    let said = before(folder, "./deploy --password An0therword app");
     assert!(said.contains("in nearly the same words") && !said.contains("nothing has changed"), "{said}");
 }
 
