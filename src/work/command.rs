@@ -9,10 +9,8 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::types::text::fold_spaces;
 use crate::work::effect::{asks_elsewhere, may_change, names_elsewhere, only_shows};
 use crate::work::fold::folded;
+use crate::work::program::{arguments, program_of, unwrapped};
 use crate::work::shell::{Operator, Simple, Word, split};
-
-/// Programs that run another program. Only `sudo` changes what that does.
-const WRAPPERS: [&str; 7] = ["command", "env", "exec", "nice", "nohup", "sudo", "time"];
 
 /// Programs behind a pipe that only choose what is shown.
 const FILTERS: [&str; 12] =
@@ -211,42 +209,6 @@ fn prepares(command: &Simple) -> bool {
 
 fn sets_pipefail(command: &Simple) -> bool {
     program_of(command) == "set" && command.words.last().is_some_and(|word| word.plain == "pipefail")
-}
-
-/// Assignments, program and arguments, without programs that only run them; and of those the words that make a
-/// difference.
-fn unwrapped(command: &Simple) -> (Vec<&Word>, &[Word]) {
-    let mut kept = Vec::new();
-    let mut words = &command.words[..];
-    while let [wrapper, next, ..] = words {
-        let is_wrapper = WRAPPERS.contains(&wrapper.plain.as_str());
-        if wrapper.plain == "timeout" && words.len() > 2 && !next.plain.starts_with('-') {
-            kept.extend([wrapper, next]);
-            words = &words[2..];
-        } else if is_wrapper && !next.plain.starts_with('-') {
-            kept.extend((wrapper.plain == "sudo").then_some(wrapper));
-            words = &words[1..];
-        } else {
-            break;
-        }
-    }
-    (kept, words)
-}
-
-/// Assignments, program and arguments, without programs that only run them.
-pub(super) fn arguments(command: &Simple) -> &[Word] {
-    unwrapped(command).1
-}
-
-pub(super) fn is_assignment(word: &Word) -> bool {
-    let name = word.plain.split_once('=').map_or("", |(name, _)| name);
-    !name.is_empty() && name.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric())
-}
-
-/// The program of a command, without its folder.
-pub(super) fn program_of(command: &Simple) -> &str {
-    let program = arguments(command).iter().find(|word| !is_assignment(word));
-    program.map_or("", |word| word.plain.rsplit('/').next().unwrap_or_default())
 }
 
 /// The text of a command in which flags are sorted behind all else, without what is another each time.

@@ -2,7 +2,7 @@
 //!
 //! A simple command enters; an answer leaves. A program that is not known may change something.
 
-use crate::work::command::{arguments, is_assignment, program_of};
+use crate::work::program::{arguments, is_assignment, program_of};
 use crate::work::shell::Simple;
 
 /// Programs that change nothing, but for some flags.

@@ -11,6 +11,7 @@ mod instead;
 mod keep;
 pub(crate) mod log;
 mod masking;
+mod program;
 mod reply;
 mod shell;
 pub(crate) mod surroundings;
