@@ -247,7 +247,8 @@ fn without_entry(text: &str, entry: &Entry) -> Vec<Range<usize>> {
         is_blank &= scan::is_blank(content);
     }
     if !has_comments {
-        return vec![start..end + blank_length(&text[end..])];
+        let whole = start..end + blank_length(&text[end..]);
+        return [whole].into();
     }
     if is_blank {
         gone.pop();

@@ -79,7 +79,7 @@ impl Index {
     pub(crate) fn commit(&self) -> Option<String> {
         let folder = self.path.parent()?;
         let head = small_text(&folder.join("HEAD"))?;
-        let Some(name) = head.strip_prefix("ref: ") else { return Some(head).filter(is_commit) };
+        let Some(name) = head.strip_prefix("ref: ") else { return Some(head).filter(|name| is_commit(name)) };
         if name.split('/').any(|part| part == ".." || part.is_empty()) {
             return None;
         }
@@ -93,7 +93,7 @@ impl Index {
                 let mut lines = packed.lines().filter_map(|line| line.split_once(' '));
                 lines.find(|(_, packed)| *packed == name).map(|(commit, _)| commit.to_owned())
             });
-        commit.filter(is_commit)
+        commit.filter(|name| is_commit(name))
     }
 
     /// When the index was last changed; `None` where there is none.
@@ -113,7 +113,7 @@ fn bytes_of(path: &Path, limit: u64) -> Option<Vec<u8>> {
 
 /// True for the name of a commit. Anything else in its place, such as the first line of a file to which `HEAD` is a
 /// link, must not be shown.
-fn is_commit(name: &String) -> bool {
+fn is_commit(name: &str) -> bool {
     HASHES.contains(&(name.len() / 2)) && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
