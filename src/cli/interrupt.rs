@@ -24,15 +24,19 @@ pub(crate) fn on_interrupt(first: impl FnOnce() + Send + 'static) {
 #[cfg(not(any(feature = "sync", feature = "web")))]
 pub(crate) fn on_interrupt(_: impl FnOnce() + Send + 'static) {}
 
-/// Waits for the first signal, which lets a server end what it has begun. A second one ends the program at once.
+/// Waits for the first signal, which lets a server end what it has begun. A second one ends the program at once. Signals
+/// are heeded from the call on, before the future is polled: call it before the server says that it listens.
 #[cfg(feature = "web")]
-pub(crate) async fn interrupted() {
-    let mut signals = Signals::heed();
-    signals.next().await;
-    tokio::spawn(async move {
-        signals.next().await;
-        std::process::exit(130);
+pub(crate) fn interrupted() -> impl Future<Output = ()> + Send + 'static {
+    let (sender, receiver) = tokio::sync::oneshot::channel();
+    on_interrupt(move || {
+        let _ = sender.send(());
     });
+    async move {
+        if receiver.await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
 }
 
 #[cfg(any(feature = "sync", feature = "web"))]

@@ -318,6 +318,14 @@ fn a_baseline_has_no_memory() {
     assert!(memories.is_empty(), "{said}");
 }
 
+/// A supervisor may end it as soon as it has said that it listens.
+#[test]
+fn a_signal_right_after_the_first_line_ends_the_proxy_as_ever() {
+    for _ in 0..20 {
+        Running::start("http://127.0.0.1:1/v1", REPLAY, &[]).end();
+    }
+}
+
 #[test]
 fn twenty_chats_at_a_stalled_embedder_are_answered_in_time() {
     let upstream = Server::start(vec![Behaviour::says(REPLY)]);

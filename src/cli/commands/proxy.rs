@@ -174,10 +174,11 @@ fn serve(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
         cli.ui.warning(&format!("keys and chats go to `{upstream_shown}` unencrypted"));
     }
     let json = serde_json::json!({"listening": address, "upstream": upstream_shown});
+    let end = interrupted();
     cli.ui.answer(&json, &format!("listening on {address}, before {upstream_shown}\n"))?;
     cli.ui.flush()?;
     let settings = ProxySettings { upstream, guard, limits: Limits::default(), memory_timeout, grace };
-    tell_while(&mut cli, ended, notices, move || proxy::serve(listener, settings, hooks, interrupted()))
+    tell_while(&mut cli, ended, notices, move || proxy::serve(listener, settings, hooks, end))
 }
 
 /// Serves, and tells notices until that ends.

@@ -126,15 +126,15 @@ fn serve(mut cli: Cli<'_>, args: ServeArgs) -> Result<u8, Failure> {
         notebook,
     };
     let json = json!({"listening": listening, "address": opened});
+    let end = interrupted();
     let answer = cli.ui.answer(&json, &format!("listening on {opened}\n"))?;
     cli.ui.flush()?;
     if open {
         open_in_browser(&opened)?;
     }
     let (sender, warnings) = std::sync::mpsc::channel();
-    let server = std::thread::spawn(move || {
-        view::serve(settings, move |warning| drop(sender.send(warning)), interrupted())
-    });
+    let server =
+        std::thread::spawn(move || view::serve(settings, move |warning| drop(sender.send(warning)), end));
     warnings.iter().for_each(|warning| cli.ui.warning(&warning));
     match server.join() {
         Ok(Ok(())) => Ok(answer),
