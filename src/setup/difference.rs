@@ -10,7 +10,7 @@ use serde_json::Value;
 /// Stands for the rest of a line.
 const REST: &str = "…";
 
-/// What was done to a text.
+/// The insertions and removals that an edit made in a text.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Difference {
     inserted: Vec<Part>,
@@ -24,7 +24,7 @@ struct Part {
     value: Value,
     /// Bytes of the text as it is now; empty where something was removed.
     range: Range<usize>,
-    /// What was removed.
+    /// The text that was removed.
     core: String,
 }
 

@@ -96,7 +96,7 @@ impl Index {
         commit.filter(|name| is_commit(name))
     }
 
-    /// When the index was last changed; `None` where there is none.
+    /// The metadata of the index; `None` where there is none.
     pub(crate) fn metadata(&self) -> Option<Metadata> {
         fs::metadata(&self.path).ok()
     }

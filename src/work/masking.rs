@@ -67,7 +67,7 @@ pub(super) fn without(text: &str, secrets: &[String]) -> String {
 pub(super) fn secrets(text: &str) -> Vec<String> {
     let simple =
         split(text).map(|commands| commands.into_iter().map(|(command, _)| plain(&command)).collect());
-    // What is not understood is looked at by its words.
+    // A text that the splitter does not understand is taken word by word.
     let lists: Vec<Vec<String>> =
         simple.unwrap_or_else(|| vec![text.split_whitespace().map(str::to_owned).collect()]);
     let reads_secret = lists

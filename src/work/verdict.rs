@@ -8,6 +8,7 @@ use crate::document::text::stored_line;
 use crate::types::Attempt;
 use crate::types::frame::one_line;
 use crate::types::text::truncate;
+use crate::types::unseen::visible;
 use crate::work::command::Command;
 use crate::work::log::{COMMAND_CHARS, Event, Line, Outcome, Run};
 use crate::work::surroundings::{Changes, Surroundings};
@@ -329,14 +330,10 @@ pub(crate) fn in_words_for_agent(verdict: &Verdict) -> String {
     text
 }
 
-/// A text of the log in an answer. The log may come with a repository, so it is cut again, and has no characters that
-/// nobody sees.
+/// A text of the log in an answer. The log may come with a repository, so it is cut again, and unseen characters are
+/// shown by their numbers.
 fn shown(text: &str, limit: usize) -> String {
-    let is_seen = |char: &char| {
-        !char.is_control()
-            && !matches!(char, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    truncate(&one_line(text), limit).chars().filter(is_seen).collect()
+    visible(&truncate(&one_line(text), limit)).into_owned()
 }
 
 /// A time as people say it, to the largest unit.
