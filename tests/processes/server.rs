@@ -284,7 +284,8 @@ fn behave(stream: &mut TcpStream, behaviour: Behaviour, shared: &Shared) -> std:
             trickle(stream, shared)
         }
         Behaviour::Stream(pieces, gate) => {
-            write!(stream, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n")?;
+            // Without the first header, a client may send its next request on a connection that is about to end.
+            write!(stream, "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: text/event-stream\r\n")?;
             write!(stream, "Transfer-Encoding: chunked\r\n\r\n")?;
             for piece in pieces {
                 if let Some(gate) = &gate {
