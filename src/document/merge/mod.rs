@@ -47,6 +47,7 @@ fn merge_by_meaning(base: &str, ours: &str, theirs: &str, labels: Option<Labels<
 mod tests {
     use super::*;
     use crate::document::check::problems;
+    use crate::document::text::TITLE_CHARS;
     use crate::types::Scope;
 
     const HEAD: &str = "# Location Memories\n\n## Location 1: Hall\n**Visits:** 2 | **Episodes:** 1 (T3)\n\n### Memories\n\n";
@@ -127,6 +128,8 @@ mod tests {
         assert_eq!(entries(OLD, &ours, OLD), ours);
         let tagged = OLD.replace("(Ep1", "(Ep1, #x");
         assert_eq!(entries(OLD, &ours, &tagged), ours.replace("(Ep1", "(Ep1, #x"));
+        let doubted = OLD.replace("NOTE", "NOTE - TENTATIVE");
+        assert_eq!(entries(OLD, &ours, &doubted), ours, "doubted on the other side");
     }
 
     #[test]
@@ -145,6 +148,9 @@ mod tests {
         let [problem] = problems.as_slice() else { panic!("{problems:?}") };
         assert_eq!((problem.line, problem.hint().contains("`#same-title`")), (11, true));
         assert_eq!(entries("", &merged, other), merged, "merging again");
+        let long = |text: &str| format!("**[NOTE] {}** *(Ep2)*\n{text}\n", "x".repeat(TITLE_CHARS));
+        let merged = entries("", &long("red"), &long("green"));
+        assert_eq!(entries("", &merged, &long("green")), merged, "merging a long title again");
         assert_eq!(entries("", one, "**[NOTE] T** *(Ep3, #x)*\nRed\n"), "**[NOTE] T** *(Ep2, #x)*\nred\n");
         let said = "**[DIALOGUE] T** *(Ep2)*\nred\n";
         assert_eq!(entries("", said, &said.replace("red", "green")).matches("DIALOGUE] T**").count(), 2);
@@ -254,6 +260,16 @@ mod tests {
             .replace("one", "1")
             .replace(TAIL, "\n### My list\n\n- tea\n\n- jam\n\n---\n");
         assert_eq!((merged.text, merged.conflicts), (expected, Vec::new()));
+        let verse = |lines: &str, entry: &str| {
+            place(entry).replace("\n\n### Memories", &format!("\n\n{lines}\n\n### Memories"))
+        };
+        let [one, other] = ["**[NOTE] a**\none\n", "**[NOTE] a**\n1\n"];
+        let merged = clean(
+            &verse("Red.\nBlue.", one),
+            &verse("Red.\nBlue.", other),
+            &verse("Red.\nGreen.\nBlue.", one),
+        );
+        assert_eq!(merged, verse("Red.\nGreen.\nBlue.", other), "a line within a paragraph");
     }
 
     #[test]
@@ -278,6 +294,8 @@ mod tests {
             clean(&all(&[1, 2]), &format!("{}{own}", all(&[1, 2])), &all(&[1, 2, 7])).matches(own).count(),
             1
         );
+        let within = format!("{}{own}\n{}", all(&[1]), all(&[2]));
+        assert_eq!(clean(&all(&[1, 2]), &all(&[1, 2, 7]), &within), format!("{within}{}", all(&[7])));
         assert_eq!(
             clean(&all(&[1, 2, 3]), &format!("{}{}", all(&[1, 2]), section(3, "y")), &all(&[2, 1, 3])),
             format!("{}{}", all(&[2, 1]), section(3, "y"))
@@ -356,6 +374,16 @@ mod tests {
         let found = crate::document::Document::parse(merged.clone()).section(&Scope::Location(1)).unwrap();
         let texts: Vec<&str> = found.memories.iter().map(|memory| memory.text.as_str()).collect();
         assert_eq!((texts, found.visits), (vec!["1", "two"], 3), "{merged}");
+    }
+
+    #[test]
+    fn each_of_two_sections_of_a_scope_gets_its_own_edits() {
+        let text = |[a, b, c]: [&str; 3]| {
+            let second = format!("**[NOTE] b**\n{b}\n\n**[NOTE] c**\n{c}\n");
+            format!("{}\n{}", place(&format!("**[NOTE] a**\n{a}\n")), place(&second))
+        };
+        let merged = clean(&text(["1", "2", "3"]), &text(["1", "two", "3"]), &text(["one", "2", "three"]));
+        assert_eq!(merged, text(["one", "two", "three"]));
     }
 
     #[test]
