@@ -319,5 +319,6 @@ mod tests {
         assert_eq!(attempt("- `wait` x3 *(Ep1, T2)*: no"), "- `wait` ×3 *(Ep1, T2)*: no");
         assert_eq!(attempt("- `wait` ×3 _(Ep1, T2)_: no"), "- `wait` ×3 *(Ep1, T2)*: no");
         assert_eq!(attempt("- `wait` often"), "");
+        assert_eq!(attempt("- `wait` x3, `up` (T4): no"), "", "the second action would be lost");
     }
 }

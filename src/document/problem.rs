@@ -339,6 +339,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_column_of_an_entry_is_where_it_stops_being_one() {
+        for (line, column) in [
+            ("**[] x** *(Ep1)*", 4),
+            ("**[] Sword** *(Ep1)*", 4),
+            ("**[NOTE] ** *(Ep1)*", 10),
+            ("**[NOTE] x** and more", 14),
+            ("**[NOTE] x", 10),
+            ("**[NOTE x", 3),
+        ] {
+            let problem = Problem::of_line(1, line, Kind::BrokenEntry(line.to_owned()));
+            assert_eq!(problem.column, column, "{line}");
+        }
+    }
+
+    #[test]
     fn a_column_lies_between_two_characters() {
         for line in ["[é", "*–[NOTE] x", "[🗡", "", "*"] {
             let problem = Problem::of_line(3, line, Kind::BrokenEntry(line.to_owned()));

@@ -383,3 +383,22 @@ impl Document {
         self.edit_list(blocks[0], kind, &ListEdit { new, ..ListEdit::default() });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_name_is_written_into_the_ways_that_lead_there_and_into_no_other() {
+        let text = |name: &str| {
+            format!(
+                "## Location 1: Hall\n\n### Ways\n\n- `n` → [{name}](#location-2-{})\n- `s` → [Attic](#location-3-attic)\n\
+                 - `u` → [Attic](#location-2-attic) *(beware of Fred, Ep1)*\n\n---\n\n## Location 2: {name}\n\n---\n",
+                name.to_lowercase()
+            )
+        };
+        let mut document = Document::parse(text("Attic"));
+        assert!(document.rename(&Scope::Location(2), "Loft").unwrap());
+        assert_eq!(document.into_text().unwrap(), text("Loft"));
+    }
+}
