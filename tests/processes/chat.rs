@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::server::{Behaviour, Server, completion};
+use crate::server::{Behaviour, NOBODY, Server, completion};
 use memories::document::Document;
 use memories::types::{Memory, Scope};
 use reqwest::blocking::{Client, RequestBuilder};
@@ -268,13 +268,14 @@ fn what_goes_wrong_upstream_is_what_the_client_sees() {
         assert_eq!(reply["error"].is_null(), status == 200);
     }
     assert!(begun.elapsed() >= Duration::from_millis(300));
-    drop(upstream);
-    let reply = proxy.chat(&question("Hello?")).send().unwrap();
+    let alone = Running::start(NOBODY, REPLAY, &[]);
+    let reply = alone.chat(&question("Hello?")).send().unwrap();
     assert_eq!(reply.status(), 502);
     let reply: Value = reply.json().unwrap();
     assert!(reply["error"]["message"].as_str().unwrap().contains("cannot be reached"), "{reply}");
-    let (said, memories) = proxy.stop();
-    assert!(!said.contains(KEY) && memories.is_empty(), "{said}");
+    for (said, memories) in [proxy.stop(), alone.stop()] {
+        assert!(!said.contains(KEY) && memories.is_empty(), "{said}");
+    }
 }
 
 #[test]
@@ -322,7 +323,7 @@ fn a_baseline_has_no_memory() {
 #[test]
 fn a_signal_right_after_the_first_line_ends_the_proxy_as_ever() {
     for _ in 0..20 {
-        Running::start("http://127.0.0.1:1/v1", REPLAY, &[]).end();
+        Running::start(NOBODY, REPLAY, &[]).end();
     }
 }
 

@@ -6,7 +6,7 @@ mod query;
 
 use std::time::{Duration, Instant};
 
-use crate::server::{Behaviour, Request, Server};
+use crate::server::{Behaviour, NOBODY, Request, Server};
 use memories::llm::embedding::{EmbedderConfig, EmbedderEnvironment, EmbedderKind, EmbeddingClient};
 use memories::llm::{ModelError, RequestLimits};
 use secrecy::SecretString;
@@ -381,9 +381,6 @@ fn servers_without_end_are_left_in_time() {
         assert!(started.elapsed() < AMPLE / 3);
     }
 }
-
-/// Port 1 is reserved and privileged: no other test can have it.
-const NOBODY: &str = "http://127.0.0.1:1";
 
 #[test]
 fn where_nobody_listens_nothing_is_tried_again() {

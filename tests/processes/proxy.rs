@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crate::server::{Behaviour, Gate, Server};
+use crate::server::{Behaviour, Gate, NOBODY, Server};
 use futures_util::StreamExt;
 use memories::chat::api_format::ApiFormat;
 use memories::chat::proxy::{Call, ChatHooks, ProxySettings, Upstream, serve};
@@ -316,8 +316,8 @@ fn the_client_sees_what_the_upstream_does() {
     // Memories are extracted from the last one only.
     assert_eq!(proxy.told().2["content"], "At last.");
     assert!(proxy.told.try_recv().is_err());
-    drop(upstream);
-    let gone = send().unwrap();
+    let alone = Proxy::before(NOBODY);
+    let gone = alone.chat(&question()).send().unwrap();
     assert_eq!(gone.status(), 502);
     assert!(gone.text().unwrap().contains("cannot be reached"));
 }

@@ -18,6 +18,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+/// Where nobody listens. Port 1 is reserved; a port that a server has left may belong to another test at once.
+pub const NOBODY: &str = "http://127.0.0.1:1";
+
 /// The reaction to a request.
 #[derive(Debug, Clone)]
 pub enum Behaviour {

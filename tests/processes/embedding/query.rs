@@ -7,9 +7,9 @@ use std::process::Output;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{NOBODY, input};
+use super::input;
 use crate::program::memories;
-use crate::server::{Behaviour, Request, Server};
+use crate::server::{Behaviour, NOBODY, Request, Server};
 
 const KEY: &str = "sk-test-0123456789abcdefSECRET";
 
