@@ -424,6 +424,10 @@ mod tests {
         let other = memory("NOTE", "Exits", "All ways are shut.");
         assert_eq!(store(&mut files, &other, MODEL).superseded, ["Exits"]);
         assert_eq!(files.section(&SCOPE).memories.len(), 2);
+        let mut of_rules = memory("NOTE", "Exits", "s: Cellar");
+        of_rules.provenance.tags = vec![OFFLINE_TAG.to_owned()];
+        assert_eq!(store(&mut files, &of_rules, RULES).superseded, ["Exits"], "a model's note stays, struck");
+        assert_eq!(files.section(&SCOPE).memories.len(), 3);
         let noted = |text: &str| {
             let mut note = memory("NOTE", "Here", text);
             note.provenance.tags = vec![OFFLINE_TAG.to_owned()];

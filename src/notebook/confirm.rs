@@ -273,6 +273,19 @@ mod tests {
     }
 
     #[test]
+    fn a_writer_makes_its_own_doubt_active_but_not_its_contest() {
+        let mut files = place();
+        write(&mut files, "a", "Troll", "It sleeps.");
+        assert_eq!(change(&mut files, "a", &marks(Status::Tentative)).unwrap(), "marked");
+        assert_eq!(live(&files), ["?Troll 1"]);
+        assert_eq!(change(&mut files, "a", &marks(Status::Active)).unwrap(), "marked");
+        assert_eq!(live(&files), ["Troll 1"]);
+        replace(&mut files, "b", "Troll", "It is awake.");
+        let contest = Marks { status: Some(Status::Active), ..Marks::default() };
+        assert!(change(&mut files, "b", &Correction::Mark(target("Troll (2)"), contest)).is_err());
+    }
+
+    #[test]
     fn who_says_the_same_without_contesting_does_not_help_to_strike() {
         let mut files = place();
         write(&mut files, "a", "Troll", "It sleeps.");

@@ -146,6 +146,7 @@ mod tests {
         assert_eq!(cut_at_sentence(text, |text| text.len() < 26).as_deref(), Some("One two. Three four. …"));
         assert_eq!(cut_at_sentence(text, |text| text.len() < 9).as_deref(), Some("One …"));
         assert_eq!(cut_at_sentence("Onetwo", |_| true), None);
+        assert_eq!(cut_at_sentence(" Onetwo three", |text| text.len() < 6), None, "no mark alone");
         assert_eq!(cut_at_word("You can't be serious.", 12), "You can't…");
         assert_eq!(cut_at_word("short", 12), "short");
     }

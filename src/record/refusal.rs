@@ -124,9 +124,13 @@ mod tests {
 
     #[test]
     fn refusals_are_told_from_answers() {
-        for reply in
-            ["You can't go that way.", "The door won’t budge.", "It is too dark to see.", "Nothing happens."]
-        {
+        for reply in [
+            "You can't go that way.",
+            "The door won’t budge.",
+            "It is too dark to see.",
+            "Nothing happens.",
+            "Never!",
+        ] {
             assert!(refuses(reply), "{reply}");
         }
         for reply in ["It is already open.", "With great effort, you open the window.", "Taken.", ""] {
@@ -142,6 +146,13 @@ mod tests {
         assert!(!is_not_understood("You can't see any rope here!"));
         // With a sword in hand it would not ask.
         assert!(!is_not_understood("What do you want to attack the troll with?"));
+    }
+
+    #[test]
+    fn the_first_sentence_has_its_end() {
+        assert_eq!(first_sentence("Ouch! That hurt. Go?"), "ouch!");
+        assert_eq!(first_sentence("What? No."), "what?");
+        assert_eq!(first_sentence("It is 3.5 m"), "it is 3.5 m");
     }
 
     #[test]

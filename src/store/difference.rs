@@ -248,7 +248,8 @@ mod tests {
         let found = Difference::find(old.as_bytes(), old.len() as u64, new.as_bytes()).unwrap();
         if let Some(found) = &found {
             assert_eq!(found.apply(new.as_bytes()).as_deref(), Some(old.as_bytes()));
-            assert_eq!(found.apply(b"another text").is_some(), old.is_empty());
+            // No part of a text of these tests.
+            assert_eq!(found.apply(b"?").is_some(), old.is_empty());
         }
         found
     }

@@ -386,6 +386,43 @@ mod tests {
     use super::*;
 
     #[test]
+    fn lines_are_banners_titles_or_sentences() {
+        let kind = |line: &str| kind_of(line, &["Hall"], true);
+        assert!(matches!(kind("*** You have won ***"), Kind::Banner));
+        assert!(matches!(kind("[The end]"), Kind::Banner));
+        assert!(
+            matches!(kind("The end of the rope is frayed."), Kind::Sentence),
+            "no banner without decoration"
+        );
+        assert!(matches!(kind("[Press a key]"), Kind::OtherTitle), "decorated, but no end");
+        assert!(matches!(kind("Hall"), Kind::Title));
+        assert!(matches!(kind("Dusty Attic"), Kind::OtherTitle));
+        assert!(matches!(kind("It is dusty here."), Kind::Sentence));
+    }
+
+    #[test]
+    fn sentences_end_at_marks_before_a_space() {
+        assert_eq!(split_sentences("It costs 3.5 zm. Pay!"), ["It costs 3.5 zm.", "Pay!"]);
+        assert_eq!(
+            split_sentences("Mr. Fox (hungry.) eats... and sleeps. Hm"),
+            ["Mr. Fox (hungry.) eats... and sleeps.", "Hm"]
+        );
+        assert_eq!(split_sentences("\"Go!\" he says. You go"), ["\"Go!\" he says.", "You go"]);
+    }
+
+    #[test]
+    fn an_obituary_says_that_it_is_over_and_little_else() {
+        assert!(is_obituary("You have died."));
+        assert!(is_obituary(
+            "It appears that that last blow was too much for you, and that no healer is near by."
+        ));
+        assert!(!is_obituary(
+            "The troll's axe splits your helmet, and your head under it, and so you are dead."
+        ));
+        assert!(!is_obituary("The troll is near."));
+    }
+
+    #[test]
     fn a_death_is_told_by_a_line_of_its_own() {
         for reply in [
             "Oh, no! A grue ate you.\n\n    ****  You have died  ****\n\nForest",

@@ -237,3 +237,18 @@ const EMPTY: &str = "\
 fn has_verb(action: &str, verbs: &str) -> bool {
     action.to_lowercase().split_whitespace().next().is_some_and(|verb| is_any(verb, verbs))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lets_go_of_something_is_known() {
+        for action in ["give lunch to troll", "put egg in case", "throw axe", "drop lamp", "eat lunch"] {
+            assert!(is_letting_go(action), "{action}");
+        }
+        for action in ["take lamp", "north", "open case", ""] {
+            assert!(!is_letting_go(action), "{action}");
+        }
+    }
+}
