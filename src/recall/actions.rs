@@ -241,10 +241,6 @@ fn walked_ways(ways: &[Way], names: &PlaceNames, ends: &HashMap<u64, &str>) -> V
         let place = names.label(&scope, name);
         let action = fold_action(&way.action);
         match walked.iter_mut().find(|walked| fold_action(&walked.way.action) == action) {
-            // Another spelling of the direction.
-            Some(WalkedWay { way: latest, .. }) if latest.to == way.to => {
-                latest.count = latest.count.saturating_add(way.count);
-            }
             Some(walked) if walked.sometimes.contains(&place) => {}
             Some(walked) => walked.sometimes.push(place),
             None => {

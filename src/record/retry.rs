@@ -283,3 +283,22 @@ fn replace_rule_made(judged: &mut ModelOutcome, context: &TurnContext, stored: &
         proposal.supersedes.push(title.clone());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_places_of_a_turn_are_those_of_its_line() {
+        let places = |turn| places_of(&EarlierTurn { episode: None, number: None, turn });
+        assert_eq!(
+            places(json!({"location_before": {"id": 5}, "location_after": {"id": 6}})),
+            (Some(5), Some(6))
+        );
+        assert_eq!(places(json!({"location_before": {"id": 5}})), (Some(5), None));
+        assert_eq!(places(json!({"location_after": {"id": 6}})), (Some(6), Some(6)));
+        assert_eq!(places(json!({"location_before": {"name": "Hall"}})), (None, None));
+    }
+}

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::program::memories;
+use assert_cmd::Command;
 
 /// A folder into which turns are recorded.
 struct Game(tempfile::TempDir);
@@ -86,6 +87,25 @@ fn a_turn_without_a_number_is_known_by_its_line_in_a_file() {
     assert_eq!(game.turns(), 7 + 3 + 3 + 3);
     game.run(&["record", "--turns", other.to_str().unwrap(), "--again"]);
     assert_eq!(game.turns(), 7 + 3 + 3 + 3 + 3);
+}
+
+#[test]
+fn a_turn_is_recorded_again_by_a_model_where_that_is_asked() {
+    let game = Game::new();
+    let answer = "{\"answer\": {\"should_remember\": false}}\n";
+    fs::write(game.0.path().join("answers.jsonl"), answer.repeat(2)).unwrap();
+    let settings = "[llm]\nprovider = \"replay\"\nreplay = \"answers.jsonl\"\n";
+    fs::write(game.0.path().join("memories.toml"), settings).unwrap();
+    let turn =
+        r#"{"id": "t1", "action": "open door", "response": "Opened.", "location": 4, "world_changed": true}"#;
+    let record = |flags: &[&str]| {
+        let mut command = Command::from_std(memories(game.0.path(), &[&["record"], flags].concat()));
+        command.write_stdin(turn).assert().success();
+        game.turns()
+    };
+    assert_eq!(record(&[]), 1);
+    assert_eq!(record(&[]), 1);
+    assert_eq!(record(&["--again"]), 2);
 }
 
 #[test]

@@ -208,6 +208,10 @@ fn a_line_that_a_kill_kept_from_the_journal_is_added() {
         assert!(play.finish(&[]).contains("were recorded before"));
         assert_eq!(fs::read_to_string(beside.join("journal.jsonl")).unwrap(), journal);
     }
+    fs::write(beside.join("journal.jsonl"), format!("{before}\n")).unwrap();
+    fs::write(beside.join("lock"), note(file.ino() + 1)).unwrap();
+    let said = play.finish(&[]);
+    assert!(said.starts_with(&format!("{} turns were recorded before\n", TURNS - 1)), "{said}");
 }
 
 #[test]
