@@ -236,8 +236,9 @@ mod tests {
                 "   ~~~", "~~~~",
             ]), 0..20),
             window in 1_usize..40,
+            mark in prop::sample::select(vec!["", "\u{FEFF}"]),
         ) {
-            let text = lines.join("\n");
+            let text = mark.to_owned() + &lines.join("\n");
             let document = Document::parse(text.clone());
             let scope = Scope::Location(1);
             let expected: Vec<&str> = document.section_texts(&scope).collect();

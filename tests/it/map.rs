@@ -204,3 +204,15 @@ fn the_latest_line_of_an_action_counts() {
         "From location:1 to location:3, 1 step:\nnorth → location:3 (sometimes to location:2)\n"
     );
 }
+
+#[test]
+fn of_two_lines_for_one_way_without_a_time_the_last_counts() {
+    let locked = Way { refused_without: vec!["lamp".to_owned()], ..way("n", 2, (None, None)) };
+    let open = way("north", 2, (None, None));
+    let text = |ways| {
+        let world = vec![place(1, ways)];
+        graph(&world).path(1, 2).text
+    };
+    assert!(!text(vec![locked.clone(), open.clone()]).contains("lamp"));
+    assert!(text(vec![open, locked]).contains("lamp"));
+}

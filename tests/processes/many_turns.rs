@@ -194,6 +194,7 @@ fn a_line_that_a_kill_kept_from_the_journal_is_added() {
     fs::write(beside.join("journal.jsonl"), format!("{before}\n")).unwrap();
     fs::write(beside.join("lock"), note(file.ino())).unwrap();
     fs::write(beside.join("state.json.new"), r#"{"version":1,"episode":7}"#).unwrap();
+    fs::write(beside.join("session.md.new"), "# Fleeting\n").unwrap();
     let said = play.finish(&[]);
     assert!(said.starts_with(&format!("{TURNS} turns were recorded before\n")), "{said}");
     assert_eq!(
@@ -201,6 +202,7 @@ fn a_line_that_a_kill_kept_from_the_journal_is_added() {
         (whole, journal.clone())
     );
     assert!(fs::read_to_string(beside.join("state.json")).unwrap().contains("\"episode\":7"));
+    assert_eq!(fs::read_to_string(beside.join("session.md")).unwrap(), "# Fleeting\n");
     assert_eq!(fs::read_to_string(beside.join("lock")).unwrap().lines().count(), 2, "the note is gone");
     // Lines that the journal has are not added twice, and a note about another file adds none.
     for inode in [file.ino(), file.ino() + 1] {

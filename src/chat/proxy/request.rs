@@ -111,3 +111,32 @@ impl Room {
 pub(super) fn may_be_parsed(reply: &[u8]) -> bool {
     count_values(reply) <= MAX_VALUES
 }
+
+#[cfg(test)]
+mod tests {
+    use std::task::{Context, Waker};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn chats_share_one_room() {
+        let room = Room::new();
+        let large = || Bytes::from(vec![b'x'; 23 << 20]);
+        // A slow chat, of which the end is still to come.
+        let (sender, end) = tokio::sync::oneshot::channel();
+        let pieces = stream::iter([Ok(large())]).chain(stream::once(end));
+        let mut slow = Box::pin(room.read(Body::from_stream(pieces)));
+        assert!(slow.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        // Two of that size have no room.
+        let other = room.read(Body::from(large())).await.unwrap();
+        assert!(matches!(other, ChatBody::Passing(_)));
+        let ChatBody::Whole(_, small) = room.read(Body::from("x")).await.unwrap() else {
+            panic!("there is room for it")
+        };
+        sender.send(Bytes::from("y")).unwrap();
+        let ChatBody::Whole(body, kept) = slow.await.unwrap() else { panic!("it keeps its room") };
+        assert_eq!((body.len(), body.last()), ((23 << 20) + 1, Some(&b'y')));
+        drop((kept, small));
+        assert!(matches!(room.read(Body::from(large())).await.unwrap(), ChatBody::Whole(..)));
+    }
+}

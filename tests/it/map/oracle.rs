@@ -99,13 +99,13 @@ impl Oracle {
     }
 }
 
-/// The line that counts of those for one action: of each destination the latest, of destinations the latest, and
-/// of equals the first.
+/// The line that counts of those for one action: of each destination the latest, of equals the last; of destinations
+/// the latest, of equals the first.
 fn latest(lines: Vec<&Way>) -> &Way {
     let mut latest: Vec<&Way> = Vec::new();
     for line in lines {
         match latest.iter_mut().find(|way| way.to == line.to) {
-            Some(way) if (line.episode, line.turn) > (way.episode, way.turn) => *way = line,
+            Some(way) if (line.episode, line.turn) >= (way.episode, way.turn) => *way = line,
             Some(_) => {}
             None => latest.push(line),
         }

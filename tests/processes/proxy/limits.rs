@@ -113,30 +113,6 @@ fn a_chat_that_is_too_large_goes_on_without_memories() {
 }
 
 #[test]
-fn chats_share_one_room() {
-    let upstream = Server::start(vec![Behaviour::says("Hello.")]);
-    let proxy = Proxy::with(&upstream.url(), None, Limits { header: SOON, ..Limits::default() });
-    let body = format!("{{\"messages\": [], \"text\": \"{}\"}}", "x".repeat(23 << 20));
-    let (begun, end) = body.split_at(body.len() - 10);
-    // More than the sockets hold: the proxy has read most of it.
-    let mut slow = connect(&proxy);
-    slow.write_all(format!("{}{begun}", head(&proxy, body.len())).as_bytes()).unwrap();
-    let other = client().post(proxy.url("/v1/chat/completions")).header("Content-Type", "application/json");
-    assert_eq!(other.body(body.clone()).send().unwrap().status(), 200);
-    assert!(proxy.warned.recv_timeout(PATIENCE).unwrap().contains("goes on without memories"));
-    let is_woven = || upstream.requests().pop().unwrap().body["woven"] == true;
-    assert!(!is_woven());
-    // Its room is free a moment after its reply.
-    while !is_woven() {
-        proxy.chat(&question()).send().unwrap().text().unwrap();
-    }
-    slow.write_all(end.as_bytes()).unwrap();
-    assert!(rest(&slow).starts_with("HTTP/1.1 200 "));
-    assert!(is_woven());
-    assert_eq!(proxy.told().2["content"], "Hello.");
-}
-
-#[test]
 fn a_long_head_is_refused() {
     let upstream = Server::start(vec![Behaviour::says("Hello.")]);
     let proxy = Proxy::before(&upstream.url());
