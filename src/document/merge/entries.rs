@@ -243,7 +243,9 @@ impl Entries<'_> {
     /// Gives an entry another title, and follows it in the references of its side.
     fn retitle(&self, items: &mut [Item], at: usize, old: &Memory, title: &str) {
         let mut memory = Memory { title: title.to_owned(), ..old.clone() };
-        memory.provenance.tags.push(SAME_TITLE_TAG.to_owned());
+        if !memory.has_tag(SAME_TITLE_TAG) {
+            memory.provenance.tags.push(SAME_TITLE_TAG.to_owned());
+        }
         let body = items[at].lines.split_once('\n').map_or(String::new(), |(_, body)| format!("\n{body}"));
         items[at].lines = format!("{}{body}", grammar::write_entry(&memory));
         let is_theirs = items[at].ours.is_none();

@@ -150,7 +150,13 @@ mod tests {
         assert_eq!(entries("", &merged, other), merged, "merging again");
         let long = |text: &str| format!("**[NOTE] {}** *(Ep2)*\n{text}\n", "x".repeat(TITLE_CHARS));
         let merged = entries("", &long("red"), &long("green"));
-        assert_eq!(entries("", &merged, &long("green")), merged, "merging a long title again");
+        for again in ["red", "green"] {
+            assert_eq!(entries("", &merged, &long(again)), merged, "merging a long title again");
+        }
+        let second = |text: &str| format!("**[NOTE] T (2)** *(Ep2, #same-title)*\n{text}\n");
+        let merged = entries("", &second("red"), &second("green"));
+        let third = second("red").replace("T (2)", "T (2) (2)");
+        assert_eq!(merged, format!("{third}\n{}", second("green")), "the tag is not given twice");
         assert_eq!(entries("", one, "**[NOTE] T** *(Ep3, #x)*\nRed\n"), "**[NOTE] T** *(Ep2, #x)*\nred\n");
         let said = "**[DIALOGUE] T** *(Ep2)*\nred\n";
         assert_eq!(entries("", said, &said.replace("red", "green")).matches("DIALOGUE] T**").count(), 2);
