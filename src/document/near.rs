@@ -208,8 +208,7 @@ pub(crate) fn attempt(line: &str) -> Option<String> {
         Some((fields, rest)) if parse_fields(fields).other.is_empty() => {
             format!(" *({fields})*{}", rest.strip_prefix(['*', '_']).unwrap_or(rest))
         }
-        _ if rest.is_empty() || rest.starts_with(':') => rest.to_owned(),
-        _ => return None,
+        _ => rest.to_owned(),
     };
     let form = format!("- {head}{count}{tail}");
     let line = evidence::parse_attempts(&form)?;
@@ -319,6 +318,7 @@ mod tests {
         assert_eq!(attempt("- `wait` x3 *(Ep1, T2)*: no"), "- `wait` ×3 *(Ep1, T2)*: no");
         assert_eq!(attempt("- `wait` ×3 _(Ep1, T2)_: no"), "- `wait` ×3 *(Ep1, T2)*: no");
         assert_eq!(attempt("- `wait` often"), "");
+        assert_eq!(attempt("- `wait` x3, `up`: no"), "- `wait` ×3, `up`: no");
         assert_eq!(attempt("- `wait` x3, `up` (T4): no"), "", "the second action would be lost");
     }
 }

@@ -398,6 +398,8 @@ mod tests {
         assert!(matches!(kind("Hall"), Kind::Title));
         assert!(matches!(kind("Dusty Attic"), Kind::OtherTitle));
         assert!(matches!(kind("It is dusty here."), Kind::Sentence));
+        assert!(matches!(kind("The attic is so dusty that you can hardly see"), Kind::Sentence), "too long");
+        assert!(matches!(kind_of("Dusty Attic", &["Hall"], false), Kind::Sentence));
     }
 
     #[test]
