@@ -192,7 +192,8 @@ fn merge_added(ours: &Memory, theirs: &Memory) -> Memory {
     let (first, other) = if is_later { (theirs, ours) } else { (ours, theirs) };
     let mut merged = first.clone();
     if is_numbered && fold_title(&first.title) != fold_title(&other.title) {
-        // One of them has a number, which tells it from another entry of that side. With it a long title is cut.
+        // One of them has a number, which tells it from another entry of that side. A long title is cut to make room
+        // for it.
         let titles = [&first.title, &other.title].into_iter();
         let order = |title: &&String| (without_number(title).is_some(), title.len());
         merged.title = titles.max_by_key(order).expect("two").clone();
