@@ -9,6 +9,7 @@ set -eu
 turns=$1
 count=${2:-5}
 
+# Once for each game; the first one is episode 1.
 memories episode start > /dev/null
 head -n "$count" "$turns" | while IFS= read -r turn; do
     place=$(printf '%s' "$turn" | sed 's/.*"location_before": {"id": \([0-9]*\).*/\1/')

@@ -77,7 +77,7 @@ class Remembering(_Base):
         """Resets the environment, and starts an episode unless the last one has no step."""
         answer = self._game.reset(**kwargs)
         if not self._is_new:
-            self.memories.start_episode(None if self.memories.run("list").get("sections") else 1)
+            self.memories.start_episode()
         self._is_new, self._is_lost, self._state = True, False, None
         self._observe(*parts_of_reset(answer))
         return told(answer, {"memories": str(self.recall())})

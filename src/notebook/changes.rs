@@ -185,8 +185,7 @@ impl Draft<'_> {
     /// number and the count of live memories that ended.
     pub(crate) fn start_episode(&mut self, number: Option<u64>) -> Result<(u64, u64), StoreError> {
         let mut state = self.state()?;
-        // A folder without state has not started its first episode yet: that one is running.
-        state.episode = number.unwrap_or_else(|| state.episode.saturating_add(1));
+        state.episode = number.unwrap_or_else(|| self.episode_after(state.episode));
         let episode = state.episode;
         self.new_state = Some(state);
         let ended = self.end_session()?;

@@ -92,9 +92,23 @@ impl Notebook {
     }
 
     fn with_highest_episode(&self, state: State) -> State {
+        State { episode: self.highest_episode().unwrap_or(state.episode), ..state }
+    }
+
+    /// The highest episode that journal or memory file show.
+    fn highest_episode(&self) -> Option<u64> {
         let shown = Snapshot::read(&self.store).ok().and_then(|snapshot| snapshot.highest_episode());
-        let episode = shown.max(Journal::of(&self.store).highest_episode()).unwrap_or(state.episode);
-        State { episode, ..state }
+        shown.max(Journal::of(&self.store).highest_episode())
+    }
+
+    /// The episode that begins after the running one. Episode 1 is still to begin where nothing shows an episode, and
+    /// there are no ephemeral memories.
+    pub(crate) fn episode_after(&self, running: u64) -> u64 {
+        let has_session = || !matches!(self.store.sidecar().session(), Ok(None));
+        match running == 1 && self.highest_episode().is_none() && !has_session() {
+            true => 1,
+            false => running.saturating_add(1),
+        }
     }
 
     /// The place where the last recorded turn ended; `None` where none was recorded.
@@ -237,6 +251,11 @@ pub(crate) struct Draft<'a> {
 }
 
 impl Draft<'_> {
+    /// See [`Notebook::episode_after`].
+    pub(crate) fn episode_after(&self, running: u64) -> u64 {
+        self.notebook.episode_after(running)
+    }
+
     /// Begins a further change, which is written together with those before: a person's, unless said otherwise.
     pub(crate) fn begin_next(&mut self) {
         (self.id, self.now) = (self.notebook.clock.fresh_id(), self.notebook.clock.now());

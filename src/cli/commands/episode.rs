@@ -28,7 +28,7 @@ pub(crate) struct EpisodeArgs {
 enum EpisodeAction {
     /// Start the next episode
     Start {
-        /// Its number, or a label with one run of digits [default: one more than the running one]
+        /// Its number, or a label with one run of digits [default: the next; 1 for the first game]
         #[arg(value_name = "EPISODE", allow_negative_numbers = true)]
         episode: Option<String>,
     },
