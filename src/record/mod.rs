@@ -7,12 +7,13 @@
 
 pub mod answer;
 mod context;
+mod doubts;
 mod error;
 mod evidence;
 mod judge;
 pub(crate) mod many;
 mod once;
-mod places;
+pub(crate) mod places;
 pub mod prompt;
 pub(crate) mod proposal;
 mod redaction;
@@ -220,6 +221,7 @@ impl Recorder<'_> {
         // A journal that cannot be read withholds no memory; appending to it fails with a warning.
         let mut history = journal.last_turns(self.settings.history_window.max(1)).unwrap_or_default();
         let number = turn.turn.unwrap_or_else(|| number_after(history.last()));
+        turn.notes = doubts::doubts(&turn, episode, history.last().filter(|_| !self.settings.again));
         history.retain(|turn| turn.episode == Some(episode));
         let carried = files.section_without_memories(&Scope::Game).carried;
         let carried = carried.iter().find(|carried| carried.episode == episode);
@@ -307,6 +309,7 @@ impl Recorder<'_> {
         places::name_the_nameless(document, turn)?;
         let (before, after) = places::resolve(document, turn, self.settings.new_place)?;
         let mut warnings = places::name_warnings(document, turn, &before, &after);
+        warnings.extend(turn.notes.iter().cloned());
         if let Some(map) = &self.settings.map {
             warnings.extend(places::map_warnings(map, &before, &after));
         }

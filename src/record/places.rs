@@ -12,7 +12,7 @@ use crate::document::problem::Kind;
 use crate::document::{Document, DocumentError, nearest};
 use crate::record::turn::{Turn, TurnLocation};
 use crate::types::hint::{Advice, Hint, Remedy};
-use crate::types::{Scope, did_you_mean};
+use crate::types::{Scope, ScopeName, did_you_mean};
 
 /// A place of the game.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
@@ -58,9 +58,10 @@ impl Hint for PlaceError {
     fn advice(&self) -> Advice {
         match self {
             PlaceError::None => Advice::fix("say where it happened: `location`, such as 64"),
-            PlaceError::Unknown { nearest, .. } => {
-                let new = "give the engine's id, or let the place get the next free one: `--new-place`, `new_place`";
-                let hints = did_you_mean(nearest).into_iter().chain([new.to_owned()]).collect();
+            PlaceError::Unknown { name, nearest } => {
+                let new =
+                    format!("give the engine's id, or for a new place one of your own: `{}`", own_id(name));
+                let hints = did_you_mean(nearest).into_iter().chain([new]).collect();
                 Advice { remedy: Remedy::Fix, hints }
             }
             PlaceError::Ambiguous { candidates, .. } => {
@@ -68,6 +69,18 @@ impl Hint for PlaceError {
                 Advice::fix(format!("give the id, one of {}", ids.join(", ")))
             }
         }
+    }
+}
+
+/// An id of the caller's for a new place of that name: `location:town-square`, which also is the example where the name
+/// has other letters than an id.
+pub(crate) fn own_id(name: &str) -> String {
+    let folded = name.to_lowercase();
+    let words: Vec<&str> =
+        folded.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    match format!("location:{}", words.join("-")).parse() {
+        Ok(ScopeName::Place(id)) => format!("location:{id}"),
+        _ => "location:town-square".to_owned(),
     }
 }
 
