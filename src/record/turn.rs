@@ -126,6 +126,9 @@ pub enum TurnError {
     /// A required field is missing.
     #[error("`{0}` is missing")]
     Missing(&'static str),
+    /// The turn names its place in a field that is not known.
+    #[error("`location` is missing, and `{0}` is no field of a turn")]
+    MisnamedLocation(&'static str),
     /// The value of a field cannot be used.
     #[error(transparent)]
     Field(#[from] FieldError),
@@ -141,6 +144,7 @@ impl TurnError {
             TurnError::Missing("location_before") => {
                 "say where it happened: `location_before`, `location_after`, `location` or `location_id`"
             }
+            TurnError::MisnamedLocation(_) => "did you mean `location`?",
             TurnError::Missing(_) => "`action`, `response` and one location are required",
             TurnError::Field(FieldError { field, .. }) if field == "episode" => {
                 "send the number, or a label with one run of digits such as `ep_003`"
@@ -275,10 +279,11 @@ fn locations(
             }
         }
     }
-    match (&before, &after) {
-        (None, None) => Err(TurnError::Missing("location_before")),
-        _ => Ok((before, after)),
+    if before.is_some() || after.is_some() {
+        return Ok((before, after));
     }
+    let misnamed = ["room", "place"].into_iter().find(|name| fields.get(name).is_some());
+    Err(misnamed.map_or(TurnError::Missing("location_before"), TurnError::MisnamedLocation))
 }
 
 /// Gives the name of `named` to the places of a turn that have its id and no name. Without an id it is the name of
@@ -386,8 +391,7 @@ pub(crate) fn date(value: &Value) -> Result<String, Expected> {
 
 fn inventory(value: &Value) -> Result<Vec<String>, Expected> {
     let name = |item: &Value| item.as_str().or_else(|| item.get("name")?.as_str()).map(str::to_owned);
-    let names = value.as_array().and_then(|items| items.iter().map(name).collect());
-    names.ok_or("a list of names".into())
+    value.as_array().and_then(|items| items.iter().map(name).collect()).ok_or("a list of names".into())
 }
 
 fn location_id(value: &Value) -> Result<u64, Expected> {

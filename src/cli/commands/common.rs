@@ -13,12 +13,16 @@ use crate::cli::working_folder::WorkingFolder;
 use crate::document::nearest;
 use crate::notebook::Snapshot;
 use crate::recall::{RecallError, read_scopes};
+use crate::record::places::own_id;
 use crate::redact::redact;
 use crate::store::Store;
 use crate::types::{Memory, Scope, ScopeName, did_you_mean};
 
 /// The next step for turns that wait for a model, said once a command.
 pub(crate) const RETRY: &str = "`memories retry` offers queued turns to the model again";
+
+/// What allows a name that no place has, at commands with that flag.
+pub(crate) const NEW_PLACE: &str = "`--new-place` gives a new place the next free id";
 
 /// Scopes with a similar id that a hint names at most.
 const NEAR_SECTIONS: usize = 3;
@@ -66,7 +70,8 @@ pub(crate) fn resolve_or_new(
     match failure.cause.downcast_ref::<RecallError>() {
         Some(RecallError::UnknownName { .. }) if new_place || is_own_id => Ok((None, called)),
         Some(RecallError::UnknownName { .. }) => {
-            Err(failure.hint("a new place gets the next free id with `--new-place`"))
+            let own = own_id(&called);
+            Err(failure.hint(format!("a new place may have an id of your own: `{own}`")).hint(NEW_PLACE))
         }
         _ => Err(failure),
     }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use crate::cli::commands::common::{RETRY, counted, items};
+use crate::cli::commands::common::{NEW_PLACE, RETRY, counted, items};
 use crate::cli::commands::map_file::read_map;
 use crate::cli::commands::memory_args::episode_number;
 use crate::cli::commands::model_args::ModelArgs;
@@ -16,8 +16,9 @@ use crate::cli::failure::{Failure, FailureKind};
 use crate::cli::values::{parse_count, parse_importance, parse_integer, parse_line};
 use crate::llm;
 use crate::notebook::Snapshot;
+use crate::record::places::PlaceError;
 use crate::record::turn::{Remember, Turn, TurnLocation};
-use crate::record::{Judge, RecordReport, Recorder};
+use crate::record::{Judge, RecordError, RecordReport, Recorder};
 use crate::types::{Category, DEFAULT_IMPORTANCE, importance_of_program};
 
 /// Record a turn: the game's facts decide when a model is asked
@@ -177,7 +178,7 @@ pub fn run(mut cli: Cli<'_>, args: RecordArgs) -> Result<u8, Failure> {
         Some(_) => turn_from_flags(args)?,
         None => turn_from_stdin(&mut cli)?,
     };
-    let report = recorder.record(turn)?;
+    let report = recorder.record(turn).map_err(refused)?;
     if report.model.is_some() {
         cli.ui.notices(&notice);
     }
@@ -189,6 +190,13 @@ pub fn run(mut cli: Cli<'_>, args: RecordArgs) -> Result<u8, Failure> {
     };
     cli.ui.warnings(&warning);
     Ok(exit_code(&report, strict))
+}
+
+/// The failure of a turn, with the flag that allows an unknown name.
+fn refused(error: RecordError) -> Failure {
+    let is_unknown = matches!(&error, RecordError::Place(PlaceError::Unknown { .. }));
+    let failure = Failure::from(error);
+    if is_unknown { failure.hint(NEW_PLACE) } else { failure }
 }
 
 fn exit_code(report: &RecordReport, strict: bool) -> u8 {

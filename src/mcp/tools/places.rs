@@ -11,9 +11,10 @@ use crate::mcp::tools::schema;
 use crate::mcp::tools::searching::{NOTHING_YET, QUERY_MEMORIES};
 use crate::mcp::tools::tool::{Call, Effect, Tool};
 use crate::recall::{self, Circumstances, Evidence, Format, View, render};
+use crate::record::places::PlaceError;
 use crate::record::report::Outcome;
 use crate::record::turn::Turn;
-use crate::record::{Judge, RecordSettings, Recorder};
+use crate::record::{Judge, RecordError, RecordSettings, Recorder};
 use crate::search::top::{RankedMemory, top};
 use crate::types::{Memory, Scope, ScopeName};
 
@@ -23,21 +24,22 @@ const MAX_TOP: u64 = 20;
 const LOCATION: Parameter = Parameter::new("location", Text, "id, name or dir:path")
     .required("name the place: its id, or a name that only one place has");
 const LIMIT: Parameter = Parameter::new("limit", Integer, "1-20, default 10");
-const ACTION: Parameter = Parameter::new("action", Text, "as you would type it")
-    .required("name the action, such as `take mailbox`");
-const INVENTORY: Parameter =
-    Parameter::new("inventory", Texts, "items carried now; default: as last recorded");
+const ACTION: Parameter =
+    Parameter::new("action", Text, "as you type it").required("name the action, such as `take mailbox`");
+const INVENTORY: Parameter = Parameter::new("inventory", Texts, "carried now; default: last recorded");
 const TURN_LOCATION: Parameter =
     Parameter::new("location", Text, "id, `id:name`, name, or `location:own-id`")
         .required("say where it happened: the game's id, `id:name`, or a name");
 const TURN_ACTION: Parameter = Parameter::new("action", Text, "what you did").required("say what was done");
-const NEW_PLACE: Parameter = Parameter::new("new_place", Flag, "true: an unknown name is a new place");
+const NEW_EPISODE: Parameter = Parameter::new("new_episode", Flag, "the game began anew");
+const NEW_PLACE: Parameter = Parameter::new("new_place", Flag, "unknown name: a new place");
+const EPISODE: Parameter = Parameter::new("episode", Integer, "default: running");
 
 pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         name: "get_location_memories",
         title: "Recall a place",
-        about: "Memories and ways of a place, and actions tried there. Call on arrival.",
+        about: "Memories, ways and tried actions of a place. Call on arrival.",
         effect: Effect::Reads,
         parameters: &[LOCATION],
         answer: schema::memories,
@@ -75,22 +77,23 @@ pub(crate) const TOOLS: &[Tool] = &[
 ];
 
 /// The fields of a turn that a model may send.
-const TURN: [Parameter; 16] = [
+const TURN: [Parameter; 17] = [
     TURN_LOCATION,
     TURN_ACTION,
     Parameter::new("response", Text, "the game's reply").required("give the game's reply"),
     Parameter::new("location_after", Text, "where you are now, if elsewhere"),
-    Parameter::new("score_before", Integer, "before the action"),
-    Parameter::new("score_after", Integer, "after it"),
-    Parameter::new("inventory_before", Texts, "items before"),
-    Parameter::new("inventory_after", Texts, "items after"),
+    Parameter::new("score_before", Integer, "before"),
+    Parameter::new("score_after", Integer, "after"),
+    Parameter::new("inventory_before", Texts, "before"),
+    Parameter::new("inventory_after", Texts, "after"),
     Parameter::new("died", Flag, "you died"),
-    Parameter::new("world_changed", Flag, "leave out if unsure"),
+    Parameter::new("world_changed", Flag, "if known"),
     Parameter::new("reasoning", Text, "your reason"),
     Parameter::new("remember", Text, "lesson to store"),
     Parameter::new("remember_importance", Integer, "500 useful, 700 vital"),
-    Parameter::new("episode", Integer, "default: the running one"),
-    Parameter::new("turn", Integer, "default: the next"),
+    NEW_EPISODE,
+    EPISODE,
+    Parameter::new("turn", Integer, "default: next"),
     NEW_PLACE,
 ];
 
@@ -202,7 +205,16 @@ fn record_turn(call: &Call<'_>) -> Result<Answer, Refusal> {
         }
     }
     fields.remove(NEW_PLACE.name);
-    let turn = Turn::from_value(&Value::Object(fields))?;
+    fields.remove(NEW_EPISODE.name);
+    let mut turn = Turn::from_value(&Value::Object(fields))?;
+    let notebook = call.notebook();
+    if call.arguments.flag(&NEW_EPISODE)?.unwrap_or(false) {
+        if turn.episode.is_some() {
+            return Err(Refusal::arguments("`new_episode` is the next episode, and `episode` names another")
+                .hint("send only one of them"));
+        }
+        turn.episode = Some(notebook.episode_after(notebook.state().episode));
+    }
     let shows_effect = turn.shows_effect();
     let settings = RecordSettings {
         new_place: call.arguments.flag(&NEW_PLACE)?.unwrap_or(false),
@@ -211,9 +223,9 @@ fn record_turn(call: &Call<'_>) -> Result<Answer, Refusal> {
     let Choice { model, notice } = call.memories.model()?;
     let model = model.map(|model| ReportingModel { model, watcher: call.watcher });
     let judge = model.as_ref().map_or(Judge::Rules, |model| Judge::Model(model));
-    let recorder = Recorder { notebook: &call.notebook(), judge, settings: &settings };
+    let recorder = Recorder { notebook: &notebook, judge, settings: &settings };
     call.watcher.goes_on()?;
-    let report = recorder.record(turn)?;
+    let report = recorder.record(turn).map_err(refused)?;
     let mut answer = Answer::new(format!("{}\n", report.one_line()), json!(report));
     let is_unknown = report.tried.as_ref().map_or(!shows_effect, |tried| tried.effect_unknown);
     if is_unknown && report.outcome != Outcome::RecordedBefore {
@@ -226,6 +238,13 @@ fn record_turn(call: &Call<'_>) -> Result<Answer, Refusal> {
     }
     answer.warnings.extend(notice.filter(|_| report.model.is_some()));
     Ok(answer)
+}
+
+/// The refusal of a turn, with the argument that allows an unknown name.
+fn refused(error: RecordError) -> Refusal {
+    let is_unknown = matches!(&error, RecordError::Place(PlaceError::Unknown { .. }));
+    let refusal = Refusal::from(error);
+    if is_unknown { refusal.hint("`new_place` gives a new place the next free id") } else { refusal }
 }
 
 /// Turns a place written as `23` or `23:Living Room` into an object with `id` and `name`.

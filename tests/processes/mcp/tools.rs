@@ -337,7 +337,9 @@ fn a_turn_is_recorded_as_the_command_does_it() {
     assert_eq!(tried["outcome"], "tried");
     let unknown =
         client.refuses("record_turn", json!({"location": "Livin Room", "action": "x", "response": "y"}));
-    assert_says(&unknown, &["no place is called `Livin Room`", "did you mean `Living Room`?", "`new_place`"]);
+    let hints = ["did you mean `Living Room`?", "`location:livin-room`", "`new_place` gives"];
+    assert_says(&unknown, &["no place is called `Livin Room`", hints[0], hints[1], hints[2]]);
+    assert!(!unknown.contains("--new-place"), "{unknown}");
     let new = json!({"location": "Attic", "action": "look", "response": "A dark attic.", "new_place": true});
     client.values("record_turn", new);
     assert_says(&world.text(), &["## Location 24: Attic"]);
@@ -354,6 +356,27 @@ fn a_turn_is_recorded_as_the_command_does_it() {
         &client.refuses("record_turn", broken),
         &["`score_after` is \"many\", expected a whole number"],
     );
+}
+
+/// A model begins an episode with the first turn of a game, and is told where it forgot to.
+#[test]
+fn the_first_turn_of_a_game_begins_an_episode() {
+    let world = World::new("");
+    let mut client = world.serve(&[]);
+    let turn = |action: &str, more: Value| {
+        let mut turn = json!({"location": "4:Attic", "action": action, "response": "Nothing happens."});
+        turn.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        turn
+    };
+    let values = client.values("record_turn", turn("sing", json!({"new_episode": true})));
+    assert_eq!(values["episode"], 1);
+    client.values("record_turn", turn("wave", json!({})));
+    let said = client.says("record_turn", turn("dance", json!({"turn": 1})));
+    assert_says(&said, &["warning: the turn numbers of episode 1 go back", "`new_episode` by MCP"]);
+    let values = client.values("record_turn", turn("sing", json!({"turn": 1, "new_episode": true})));
+    assert_eq!((&values["episode"], &values["warnings"]), (&json!(2), &Value::Null));
+    let both = client.refuses("record_turn", turn("sing", json!({"episode": 7, "new_episode": true})));
+    assert_says(&both, &["`new_episode` is the next episode", "send only one of them"]);
 }
 
 #[test]
