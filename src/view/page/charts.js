@@ -1,9 +1,9 @@
-// Charts of effect, by episode: whether the memory does its work. The figures are those of `stats`, of the present.
+// Charts by episode. The figures are those of `stats`, of the present.
 // uPlot draws them; each has its figures as a table, too.
 (function (page) {
   "use strict";
 
-  const { byId, element, number, percent } = page;
+  const { byId, element, number, count } = page;
   const HEIGHT = 190;
   const LABELLED = 14;
   // Distances between marks of an axis that counts.
@@ -187,14 +187,6 @@
     const of = (read) => episodes.map((episode) => read(episode) ?? null);
     return [
       {
-        key: "repeats",
-        title: "Repeats in vain",
-        words: "Share of turns that repeated what had no effect at the same place. Less is better.",
-        x,
-        format: percentShort,
-        series: [{ name: "repeats", bars: true, tone: "chart-1", values: of((e) => e.repeated_share) }],
-      },
-      {
         key: "places",
         title: "Places",
         words: "Places visited in the episode, and those that have memories.",
@@ -240,10 +232,6 @@
       { key: "cost", title: "Cost", words: "US dollars that the providers named.", x, format: (cost) => cost.toFixed(3),
         series: bars("cost", of((e) => e.cost)) },
     ];
-  }
-
-  function percentShort(share) {
-    return `${(share * 100).toFixed(share > 0 && share < 0.995 ? 1 : 0)} %`;
   }
 
   // Turns until a score was reached, for the scores that most episodes have in common.
@@ -340,11 +328,8 @@
     for (const { box, chart } of drawn_charts) box.querySelector("details").open = open.has(chart.key);
     const empty =
       charts.length === 0 ? element("p", { class: "soft", text: "No episodes recorded yet: nothing to chart." }) : "";
-    const share =
-      stats.play.recorded > 0
-        ? `${number(stats.play.recorded)} turns recorded, ${percent(stats.play.repeated_share)} of them repeated what had no effect.`
-        : "";
-    byId("effect-words").textContent = share;
+    byId("effect-words").textContent =
+      stats.play.recorded > 0 ? `${count(stats.play.recorded, "turn")} recorded.` : "";
     byId("charts").replaceChildren(...drawn_charts.map(({ box }) => box), empty, models(stats));
     drawn_charts.forEach(draw);
   };

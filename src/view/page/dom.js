@@ -53,10 +53,6 @@
     return Number(value).toLocaleString("en", { maximumFractionDigits: 2 });
   }
 
-  function percent(share) {
-    return share === null || share === undefined ? "–" : `${(share * 100).toFixed(1)} %`;
-  }
-
   function count(value, one, many = `${one}s`) {
     return `${number(value)} ${value === 1 ? one : many}`;
   }
@@ -129,7 +125,6 @@
     data,
     prose,
     number,
-    percent,
     count,
     moment,
     words,

@@ -2,7 +2,7 @@
 (function (page) {
   "use strict";
 
-  const { byId, element, number, percent, count } = page;
+  const { byId, element, number, count } = page;
 
   function figure(value, name, note, key) {
     return element(
@@ -14,20 +14,14 @@
     );
   }
 
-  // Share of turns of the last episode that repeated what had no effect there, against the first.
-  function repeats(stats) {
-    const episodes = stats.by_episode.filter(({ repeated_share }) => repeated_share !== null);
-    if (episodes.length === 0)
-      return figure(percent(stats.play.repeated_share), "repeats in vain", "no recorded turns", "repeats");
-    const [first, last] = [episodes[0], episodes.at(-1)];
-    const before =
-      episodes.length > 1 ? `${percent(first.repeated_share)} in episode ${first.episode}` : "of its turns";
-    return figure(percent(last.repeated_share), `repeats in episode ${last.episode}`, before, "repeats");
+  function memories(stats) {
+    const name = stats.total_memories === 1 ? "memory" : "memories";
+    return figure(number(stats.total_memories), name, count(stats.tried_count, "tried action"), "memories");
   }
 
   function places(stats) {
     const visited = stats.coverage?.visited ?? stats.locations_covered;
-    const note = `${count(stats.total_memories, "memory", "memories")}, ${count(stats.tried_count, "tried action")}`;
+    const note = stats.coverage ? `${number(stats.coverage.with_memories)} with memories` : "";
     return figure(number(visited), visited === 1 ? "place visited" : "places visited", note, "places");
   }
 
@@ -38,6 +32,6 @@
   }
 
   page.showFigures = function (stats) {
-    byId("figures").replaceChildren(repeats(stats), places(stats), tokens(stats));
+    byId("figures").replaceChildren(memories(stats), places(stats), tokens(stats));
   };
 })((globalThis.memoriesPage ||= {}));
