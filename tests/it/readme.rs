@@ -19,6 +19,9 @@ const COMMANDS: usize = 80;
 /// README is the way in; everything longer belongs in the guide.
 const README_LINES: usize = 200;
 
+/// Lines of README that a reader sees at once.
+const FIRST_SCREEN: usize = 35;
+
 /// The result of running one page.
 struct Run {
     /// The page with the real output in its blocks.
@@ -160,6 +163,15 @@ fn readme_is_short_and_leads_to_every_page() {
         let page = page.to_str().unwrap();
         assert!(page == "README.md" || readme.contains(&format!("({page})")), "README has no link to {page}");
     }
+}
+
+/// A machine with Rust alone sees the program's main job done, and its tests pass. `.ci/run` takes both commands from here.
+#[test]
+fn the_first_screen_has_a_command_for_the_job_and_one_for_the_tests() {
+    let readme = read("README.md".as_ref());
+    let first: Vec<&str> = readme.lines().filter_map(|line| line.strip_prefix("    cargo ")).collect();
+    assert_eq!(first, ["run --example embed", "test"]);
+    assert!(readme.lines().take(FIRST_SCREEN).any(|line| line == "    cargo test"));
 }
 
 /// Texts and targets of a page's Markdown links that lead to files of the project.
