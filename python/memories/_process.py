@@ -115,7 +115,9 @@ def failure(err: str) -> MemoriesError | None:
     """The error on the last line of stderr, as the program writes it with `--json`."""
     try:
         error = json.loads(err.strip().rpartition("\n")[2])
-        return MemoriesError(error["error"], error["hint"], error["code"])
+        # What is a flag of the command line is an argument here.
+        hint = error["hint"] and error["hint"].replace("`--new-place`", "`new_place`")
+        return MemoriesError(error["error"], hint, error["code"])
     except (ValueError, KeyError, TypeError):
         return None
 

@@ -41,7 +41,7 @@ def test_it_is_warned_of_what_was_in_vain_in_the_episode_before(program: str, tm
     again = play(tmp_path, str(TURNS / "zork1_ep1.jsonl"), "3")
     assert again.stdout.splitlines()[1:3] == ["  down was tried 1× in vain: You can't go that way.", "> down: tried"]
     recalled = Memories(tmp_path / "Memories.md", program=program).recall(64)
-    assert recalled.scopes[0].episodes == (2, 3)
+    assert recalled.scopes[0].episodes == (1, 2)
     assert "Tried here in vain: down ×2" in str(recalled)
 
 
