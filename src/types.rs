@@ -28,8 +28,7 @@ use serde::{Deserialize, Serialize};
 use strum::VariantNames;
 
 pub use author::Author;
-pub(crate) use evidence::carried_at;
-pub use evidence::{Attempt, Carried, CarriedChange, Way, fold_action, gained_since};
+pub use evidence::{Attempt, TryResult, Way, asks_for_status, fold_action, fold_words};
 pub(crate) use folder::is_relative;
 pub use folder::{FolderError, FolderPath};
 pub(crate) use importance::{

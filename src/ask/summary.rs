@@ -56,10 +56,8 @@ pub(crate) fn summarize(model: &dyn Model, scope: &Scope, section: &Section) -> 
     let tried = section.tried.iter().rev().take(MAX_TRIED).map(|tried| {
         let reply = truncate(redacted(&tried.reply).trim(), REPLY_CHARS);
         let mut value = json!({"action": redacted(&tried.action), "reply": reply});
-        if tried.effect_unknown {
-            value["effect"] = json!("unknown");
-        } else if tried.deadly {
-            value["effect"] = json!("deadly");
+        if !tried.result.is_vain() {
+            value["effect"] = json!(tried.result);
         }
         value
     });

@@ -36,6 +36,7 @@ use crate::llm;
 use crate::notebook::Clock;
 use crate::recall::Limits;
 use crate::record::RecordSettings;
+use crate::record::replies::{Replies, ReplyClass};
 use crate::record::triggers::Trigger;
 use crate::store::refuse_link_out;
 use crate::types::Writer;
@@ -300,6 +301,14 @@ fn read_record(file: &mut SettingsFiles) -> Result<RecordSettings, Failure> {
     file.set("record.history_window", size, &mut settings.history_window)?;
     file.set("tried_per_place", size, &mut settings.tried_per_place)?;
     file.set("record.provenance", flag, &mut settings.provenance)?;
+    let mut phrases = Vec::new();
+    for class in ReplyClass::VARIANTS {
+        let more = file.read(&format!("record.replies.{}", <&str>::from(class)), texts)?.unwrap_or_default();
+        phrases.extend(more.into_iter().map(|phrase| (*class, phrase)));
+    }
+    if !phrases.is_empty() {
+        settings.replies = Replies::with(phrases.iter().map(|(class, phrase)| (*class, phrase.as_str())));
+    }
     Ok(settings)
 }
 

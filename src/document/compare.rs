@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use similar::{Algorithm, ChangeTag, DiffTag, TextDiff, capture_diff_slices};
 
-use crate::document::carried::write_carried;
 use crate::document::evidence::write_attempt;
 use crate::document::free_lines::free_lines;
 use crate::document::scan;
@@ -51,7 +50,7 @@ pub(crate) struct SectionDifference {
     pub(crate) memories: Vec<MemoryDifference>,
     /// Tried actions that differ, in the same order.
     pub(crate) tried: Vec<AttemptDifference>,
-    /// Ways, actions that worked and what was carried, a line each.
+    /// Ways, actions that worked and what was seen, a line each.
     pub(crate) evidence: Vec<LineDifference>,
     /// Lines written by people.
     pub(crate) other: Vec<LineDifference>,
@@ -103,12 +102,12 @@ pub(crate) struct LineDifference {
     pub(crate) line: String,
 }
 
-/// A line for each way, each action that worked, and each episode of what was carried.
+/// A line for each way, and each action that worked or looked.
 fn evidence(section: &Section) -> Vec<String> {
     let ways = section.ways.iter().map(|way| format!("way {}", &write_way(way)[2..]));
     let worked = section.worked.iter().map(|attempt| format!("worked {}", &write_attempt(attempt)[2..]));
-    let carried = section.carried.iter().map(|line| format!("carried {}", &write_carried(line)[2..]));
-    ways.chain(worked).chain(carried).collect()
+    let seen = section.seen.iter().map(|attempt| format!("seen {}", &write_attempt(attempt)[2..]));
+    ways.chain(worked).chain(seen).collect()
 }
 
 fn compare_evidence(old: &Section, new: &Section) -> Vec<LineDifference> {

@@ -1,4 +1,4 @@
-//! Lines of evidence: actions that were tried, or that worked, each line with their common reply.
+//! Lines of evidence: actions that were tried, that worked or that looked, each line with their common reply.
 //!
 //! Parsing takes a line without its line ending, writing gives the canonical form, as in
 //! [`crate::document::grammar`].
@@ -9,13 +9,7 @@ use crate::document::comment_end;
 use crate::document::fields::{parse_fields, write_fields};
 use crate::document::text::{stored_line, stored_reply};
 use crate::types::text::backtick_fence;
-use crate::types::{Attempt, Provenance, Span};
-
-/// The field of an action that was done without facts by which to tell whether it changed something.
-pub(super) const EFFECT_UNKNOWN: &str = "effect unknown";
-
-/// The field of a direction in which the player died.
-pub(super) const DEADLY: &str = "deadly";
+use crate::types::{Attempt, Provenance, Span, TryResult};
 
 /// True if a line is an item of a list, as lines of evidence are.
 pub(crate) fn is_list_item(line: &str) -> bool {
@@ -96,7 +90,8 @@ pub(crate) fn split_comment(text: &str) -> (&str, &str) {
     (text[..at].trim_end(), &text[at..])
 }
 
-/// Gives each action its mark: its own, or the next one in the line; an episode is that of the action before.
+/// Gives each action its mark: its own, or the next one in the line; an episode is that of the action before. What came
+/// of the actions stands in the last mark, for all of them.
 fn with_marks(parts: Vec<(String, u64, Option<Provenance>)>, reply: &str) -> AttemptLine {
     let mut is_whole = true;
     let mut next: Option<Provenance> = None;
@@ -106,6 +101,7 @@ fn with_marks(parts: Vec<(String, u64, Option<Provenance>)>, reply: &str) -> Att
         marks.push(next.clone());
     }
     marks.reverse();
+    let last = marks.last().and_then(Option::as_ref).map(result_of).unwrap_or_default();
     let mut before: Option<u64> = None;
     let mut attempts = Vec::with_capacity(parts.len());
     for ((action, count, _), mark) in parts.into_iter().zip(marks) {
@@ -113,11 +109,11 @@ fn with_marks(parts: Vec<(String, u64, Option<Provenance>)>, reply: &str) -> Att
         let turn = mark.turns.map(|turns| turns.first);
         let episode = mark.episode.or(before.filter(|_| turn.is_some()));
         before = episode;
-        let has = |name: &str| mark.other.iter().any(|field| field == name);
-        let (effect_unknown, deadly) = (has(EFFECT_UNKNOWN), has(DEADLY));
-        let attempt =
-            Attempt { action, count, episode, turn, reply: reply.to_owned(), effect_unknown, deadly };
-        is_whole &= Provenance { episode, ..mark } == fields_of(&attempt);
+        let own = result_of(&mark);
+        let result = if own.is_vain() { last } else { own };
+        let attempt = Attempt { action, count, episode, turn, reply: reply.to_owned(), result };
+        let other = if own.is_vain() { vec![] } else { vec![own.field().to_owned()] };
+        is_whole &= Provenance { episode, ..mark } == Provenance { other, ..moment_of(&attempt) };
         attempts.push(attempt);
     }
     is_whole &= reply == stored_reply(reply) && all_share_a_line(&attempts);
@@ -221,13 +217,13 @@ pub fn write_attempt(attempt: &Attempt) -> String {
 
 /// Actions of one key stand in one line: their replies have one template, and no mark would be read as that of
 /// another.
-pub(crate) type LineKey = (bool, bool, bool, String);
+pub(crate) type LineKey = (bool, bool, bool, TryResult, String);
 
 /// The key of an action's line.
 pub(crate) fn line_key(attempt: &Attempt) -> LineKey {
-    let Attempt { action, episode, turn, reply, effect_unknown, deadly, .. } = attempt;
-    let is_bare = episode.is_none() && turn.is_none() && !effect_unknown && !deadly;
-    (episode.is_some(), turn.is_some(), is_bare, template(action, &stored_reply(reply)))
+    let Attempt { action, episode, turn, reply, result, .. } = attempt;
+    let is_bare = episode.is_none() && turn.is_none() && result.is_vain();
+    (episode.is_some(), turn.is_some(), is_bare, *result, template(action, &stored_reply(reply)))
 }
 
 /// True if these actions stand in one line.
@@ -238,31 +234,37 @@ fn all_share_a_line(attempts: &[Attempt]) -> bool {
     others.iter().all(|other| Some(line_key(other)) == key)
 }
 
-/// Actions with one reply from which on it is final, whatever was carried.
-pub(crate) const FINAL_REPLY: usize = 3;
+/// Actions with one reply from which on they share a mark.
+const SHARED_MARK: usize = 3;
 
-/// The mark that the actions of a line share: the earliest, where the reply is final.
+/// The mark that the actions of a line share, the earliest. Where the moment of each counts they share none: where it
+/// may be over what was in the way, somebody died, or the action has worked.
 fn shared_mark(attempts: &[&Attempt], worked: impl Fn(&str) -> bool) -> Option<(Option<u64>, Option<u64>)> {
-    if attempts.len() < FINAL_REPLY || attempts[0].reply.is_empty() {
+    if attempts.len() < SHARED_MARK || attempts[0].reply.is_empty() {
         return None;
     }
-    let is_final = |attempt: &&Attempt| {
-        attempt.turn.is_some() && !attempt.effect_unknown && !attempt.deadly && !worked(&attempt.action)
+    let may_share = |attempt: &&Attempt| {
+        let is_timeless = matches!(attempt.result, TryResult::Vain | TryResult::Unknown | TryResult::Unseen);
+        attempt.turn.is_some() && is_timeless && !worked(&attempt.action)
     };
     let marks = attempts.iter().map(|attempt| (attempt.episode, attempt.turn));
-    marks.min().filter(|_| attempts.iter().all(is_final))
+    marks.min().filter(|_| attempts.iter().all(may_share))
 }
 
 fn write_line(attempts: &[&Attempt], worked: impl Fn(&str) -> bool) -> String {
     let shared = shared_mark(attempts, worked);
     let mut before = None;
     let item = |(at, attempt): (usize, &&Attempt)| {
-        let mut fields = fields_of(attempt);
+        let is_last = at + 1 == attempts.len();
+        let mut fields = moment_of(attempt);
         if let Some((episode, turn)) = shared {
             let mark = Provenance { episode, turns: turn.map(Span::one), ..Provenance::default() };
-            fields = if at + 1 == attempts.len() { mark } else { Provenance::default() };
+            fields = if is_last { mark } else { Provenance::default() };
         } else if fields.episode == before && attempt.turn.is_some() {
             fields.episode = None;
+        }
+        if is_last && !attempt.result.is_vain() {
+            fields.other.push(attempt.result.field().to_owned());
         }
         before = attempt.episode;
         let action = write_code_span(&stored_line(&attempt.action));
@@ -284,12 +286,19 @@ pub(crate) fn write_mark(fields: &str) -> String {
     if fields.is_empty() { String::new() } else { format!(" *({fields})*") }
 }
 
-/// The fields of an action: when it was tried last, and whether its effect is unknown.
-fn fields_of(attempt: &Attempt) -> Provenance {
-    let Attempt { episode, turn, effect_unknown, deadly, .. } = *attempt;
-    let other = [(effect_unknown, EFFECT_UNKNOWN), (deadly, DEADLY)].into_iter().filter(|(is_so, _)| *is_so);
-    let other: Vec<String> = other.map(|(_, field)| field.to_owned()).collect();
-    Provenance { episode, turns: turn.map(Span::one), other, ..Provenance::default() }
+/// The fields of an action that say when it was done last.
+fn moment_of(attempt: &Attempt) -> Provenance {
+    let Attempt { episode, turn, .. } = *attempt;
+    Provenance { episode, turns: turn.map(Span::one), ..Provenance::default() }
+}
+
+/// What came of the actions of a mark, by its fields.
+fn result_of(mark: &Provenance) -> TryResult {
+    mark.other
+        .iter()
+        .filter(|field| !field.is_empty())
+        .find_map(|field| field.parse().ok())
+        .unwrap_or_default()
 }
 
 /// A text in a code span whose fence is longer than any run of backticks in it.
@@ -302,6 +311,7 @@ pub(crate) fn write_code_span(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use strum::VariantArray;
 
     use super::*;
 
@@ -379,14 +389,14 @@ mod tests {
     proptest! {
         #[test]
         fn evidence_comes_back(
-            actions in prop::collection::vec(("[`a ×*():,]{1,12}", 1u64..5, prop::option::of(0u64..3), any::<Option<u64>>(), any::<bool>()), 1..5),
+            actions in prop::collection::vec(("[`a ×*():,]{1,12}", 1u64..5, prop::option::of(0u64..3), any::<Option<u64>>(), prop::sample::select(TryResult::VARIANTS)), 1..5),
             reply in "[`a:*(), ]{0,9}",
         ) {
             let attempts: Vec<Attempt> = actions
                 .into_iter()
-                .map(|(action, count, episode, turn, effect_unknown)| {
+                .map(|(action, count, episode, turn, result)| {
                     let (action, reply) = (stored_line(&action), stored_reply(&reply));
-                    Attempt { action, count, episode, turn, reply, effect_unknown, deadly: false }
+                    Attempt { action, count, episode, turn, reply, result }
                 })
                 .filter(|attempt| !attempt.action.is_empty())
                 .collect();

@@ -8,7 +8,6 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::document::carried::{parse_carried, write_carried};
 use crate::document::evidence::{AttemptLine, LineKey, line_key, write_attempts};
 use crate::document::grammar;
 use crate::document::misread::misread;
@@ -187,10 +186,6 @@ impl Section<'_> {
             self.put(line_at(self.text, way.range.start), |line| {
                 canonical(line, parse_way, |line| write_way(&line.way))
             });
-        }
-        for carried in &parsed.carried {
-            let line = line_at(self.text, carried.range.start);
-            self.put(line, |line| canonical(line, parse_carried, write_carried));
         }
         self.rewrite_break(parsed);
     }

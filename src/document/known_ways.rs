@@ -7,15 +7,16 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
+use strum::VariantArray;
 
 use crate::document::comment_end;
-use crate::document::evidence::{DEADLY, EFFECT_UNKNOWN, actions_of, is_list_item, parse_attempts};
+use crate::document::evidence::{actions_of, is_list_item, parse_attempts};
 use crate::document::grammar;
 use crate::document::parser::RegionKind;
 use crate::document::scan::{self, Event, walk};
 use crate::document::section::Section;
 use crate::document::ways::{KnownWay, known_way};
-use crate::types::{Attempt, Scope};
+use crate::types::{Attempt, Scope, TryResult};
 
 /// A section of a place or of the game, as far as a map needs it. Sections of one scope are one.
 #[derive(Debug, Clone)]
@@ -61,13 +62,14 @@ impl Tries<'_> {
         }
     }
 
-    /// True if nobody died of these actions, and none of them may have changed something.
+    /// True if all these actions were in vain.
     pub(crate) fn are_plain(&self) -> bool {
         match self {
-            Tries::Line(line) => !line.contains(DEADLY) && !line.contains(EFFECT_UNKNOWN),
-            Tries::Attempts(attempts) => {
-                attempts.iter().all(|attempt| !attempt.deadly && !attempt.effect_unknown)
+            Tries::Line(line) => {
+                let mut results = TryResult::VARIANTS.iter().filter(|result| !result.is_vain());
+                !results.any(|result| line.contains(result.field()))
             }
+            Tries::Attempts(attempts) => attempts.iter().all(|attempt| attempt.result.is_vain()),
         }
     }
 

@@ -7,7 +7,7 @@ use crate::document::evidence::{AttemptLine, line_key, write_attempts};
 use crate::document::parser::{ParsedSection, Placed, RegionKind, is_continuation};
 use crate::document::scan;
 use crate::document::splice::{Style, insert_block, place_of, splice_all};
-use crate::types::{Attempt, fold_action};
+use crate::types::{Attempt, Scope};
 
 /// Edits of one list of a section.
 #[derive(Debug, Default)]
@@ -93,7 +93,8 @@ fn remove_bare_headings(
 }
 
 /// Lines of actions of one kind in all sections of a scope, open for changes.
-pub(crate) struct AttemptLists {
+pub(crate) struct AttemptLists<'a> {
+    scope: &'a Scope,
     /// By section.
     sections: Vec<Vec<OpenLine>>,
     /// Actions that share no line with another one.
@@ -107,15 +108,19 @@ struct OpenLine {
     changed: bool,
 }
 
-impl AttemptLists {
-    /// Opens the lines of the sections.
-    pub(crate) fn of<'a>(sections: impl Iterator<Item = &'a [Placed<AttemptLine>]>) -> AttemptLists {
+impl<'a> AttemptLists<'a> {
+    /// Opens the lines of the sections of a scope.
+    pub(crate) fn of<'s>(
+        scope: &'a Scope,
+        sections: impl Iterator<Item = &'s [Placed<AttemptLine>]>,
+    ) -> AttemptLists<'a> {
         let open = |line: &Placed<AttemptLine>| OpenLine {
             range: line.range.clone(),
             line: line.value.clone(),
             changed: false,
         };
         AttemptLists {
+            scope,
             sections: sections.map(|lines| lines.iter().map(open).collect()).collect(),
             new: Vec::new(),
         }
@@ -129,10 +134,11 @@ impl AttemptLists {
 
     /// Writes an action, in place of the same one. Lines that say more than their actions stay as they are.
     pub(crate) fn put(&mut self, attempt: &Attempt) {
-        let action = fold_action(&attempt.action);
+        let scope = self.scope;
+        let action = scope.key_of_action(&attempt.action);
         let key = line_key(attempt);
         let is_listed =
-            |open: &OpenLine| open.line.attempts.iter().any(|old| fold_action(&old.action) == action);
+            |open: &OpenLine| open.line.attempts.iter().any(|old| scope.key_of_action(&old.action) == action);
         let first = |open: &OpenLine| open.line.attempts.first().is_some_and(|first| line_key(first) == key);
         let fits = |open: &OpenLine| open.line.is_whole && first(open);
         let lines = || self.sections.iter().flatten();
@@ -141,7 +147,7 @@ impl AttemptLists {
         // The latest stands last, so most marks need no episode.
         match place.and_then(|place| self.sections.iter_mut().flatten().nth(place)) {
             Some(open) => {
-                open.line.attempts.retain(|old| fold_action(&old.action) != action);
+                open.line.attempts.retain(|old| scope.key_of_action(&old.action) != action);
                 open.line.attempts.push(attempt.clone());
                 open.changed = true;
             }
@@ -149,43 +155,45 @@ impl AttemptLists {
         }
     }
 
-    /// Removes an action, given in its folded form; `false` where no line of ours lists it.
+    /// Removes an action; `false` where no line of ours lists it.
     pub(crate) fn remove(&mut self, action: &str) -> bool {
-        self.remove_but(action, None)
+        self.remove_but(&self.scope.key_of_action(action), None)
     }
 
-    /// Removes an action from all lines but one.
+    /// Removes an action, given as it is compared, from all lines but one.
     fn remove_but(&mut self, action: &str, spared: Option<usize>) -> bool {
-        self.new.retain(|new| fold_action(&new.action) != action);
+        let scope = self.scope;
+        self.new.retain(|new| scope.key_of_action(&new.action) != action);
         let mut removed = false;
         for (at, open) in self.sections.iter_mut().flatten().enumerate() {
             if Some(at) == spared || !open.line.is_whole {
                 continue;
             }
             let before = open.line.attempts.len();
-            open.line.attempts.retain(|attempt| fold_action(&attempt.action) != action);
+            open.line.attempts.retain(|attempt| scope.key_of_action(&attempt.action) != action);
             open.changed |= open.line.attempts.len() < before;
             removed |= open.line.attempts.len() < before;
         }
         removed
     }
 
-    /// Removes the least repeated, then the oldest, until `limit` stay; `spared` in its folded form stays.
+    /// Removes the least repeated, then the oldest, until `limit` stay; the action `spared` stays.
     pub(crate) fn cut(&mut self, limit: usize, spared: &str) {
+        let scope = self.scope;
+        let key = |attempt: &Attempt| scope.key_of_action(&attempt.action);
+        let spared = scope.key_of_action(spared);
         let surplus = self.len().saturating_sub(limit.max(1));
         if surplus == 0 {
             return;
         }
         let ours = self.sections.iter().flatten().filter(|open| open.line.is_whole);
         let others = ours.flat_map(|open| &open.line.attempts);
-        let mut others: Vec<&Attempt> =
-            others.filter(|attempt| fold_action(&attempt.action) != spared).collect();
+        let mut others: Vec<&Attempt> = others.filter(|attempt| key(attempt) != spared).collect();
         others.sort_by_key(|attempt| (attempt.count, attempt.episode, attempt.turn));
-        let least: HashSet<String> =
-            others.iter().take(surplus).map(|least| fold_action(&least.action)).collect();
+        let least: HashSet<String> = others.iter().take(surplus).map(|least| key(least)).collect();
         for open in self.sections.iter_mut().flatten().filter(|open| open.line.is_whole) {
             let before = open.line.attempts.len();
-            open.line.attempts.retain(|attempt| !least.contains(&fold_action(&attempt.action)));
+            open.line.attempts.retain(|attempt| !least.contains(&key(attempt)));
             open.changed |= open.line.attempts.len() < before;
         }
     }

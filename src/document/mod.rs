@@ -7,7 +7,7 @@
 //!
 //! * [`Document`] is the tree, [`Section`] one scope of it for readers, [`EntryMut`] one of its
 //!   entries, open for edits, and [`SectionUpdate`] many edits of one section at once.
-//! * `scan` decides which lines count; `grammar`, `evidence`, `ways`, `carried`, `fields` and `text` read
+//! * `scan` decides which lines count; `grammar`, `evidence`, `ways`, `fields` and `text` read
 //!   and write single lines, with `comment_end`; `parser` reads a section; `splice` and `lists` edit its text.
 //! * `near` and `near_entry` know what a line was most likely meant to be, `misread` where in a file that is
 //!   and what can be mended.
@@ -16,7 +16,6 @@
 //! * `check` (with `deceptive`), `compare` and `format` are the work of the commands `check`, `diff` and `fmt`;
 //!   `review` is the text that git compares.
 
-pub mod carried;
 pub mod check;
 pub(crate) mod comment_end;
 mod commonmark;

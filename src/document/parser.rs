@@ -9,7 +9,6 @@ use std::ops::Range;
 
 use foldhash::fast::FixedState;
 
-use crate::document::carried::parse_carried;
 use crate::document::entry_text::EntryText;
 use crate::document::evidence::{AttemptLine, is_list_item, parse_attempts};
 use crate::document::grammar::{self, Visits};
@@ -17,7 +16,7 @@ use crate::document::notes::{Part, PlacedNote, notes};
 use crate::document::problem::{Kind, Problem};
 use crate::document::scan::{self, Line};
 use crate::document::ways::{WayLine, parse_way};
-use crate::types::{Carried, Memory, Persistence, Status, fold_action};
+use crate::types::{Memory, Persistence, Status, fold_action};
 
 /// The position of an entry, which is read on demand: a section may have a hundred thousand.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,10 +59,10 @@ pub(crate) enum RegionKind {
     Memories,
     /// Starts at `### Ways`.
     Ways,
-    /// Starts at `### Carried`.
-    Carried,
     /// Starts at `### Worked`.
     Worked,
+    /// Starts at `### Seen`.
+    Seen,
     /// Starts at `### Tried`.
     Tried,
     /// Starts at any other heading or a thematic break.
@@ -75,8 +74,8 @@ impl RegionKind {
     pub(crate) const PARTS: [(RegionKind, &str); 5] = [
         (RegionKind::Memories, "### Memories"),
         (RegionKind::Ways, "### Ways"),
-        (RegionKind::Carried, "### Carried"),
         (RegionKind::Worked, "### Worked"),
+        (RegionKind::Seen, "### Seen"),
         (RegionKind::Tried, "### Tried"),
     ];
 
@@ -90,6 +89,9 @@ impl RegionKind {
     pub(crate) fn heading(self) -> &'static str {
         RegionKind::PARTS.iter().find(|(kind, _)| *kind == self).map_or("", |(_, heading)| heading)
     }
+
+    /// The lists of actions, in the order in which they are written.
+    pub(crate) const ACTIONS: [RegionKind; 3] = [RegionKind::Worked, RegionKind::Seen, RegionKind::Tried];
 
     /// True for lists of evidence.
     pub(crate) fn is_evidence(self) -> bool {
@@ -120,10 +122,10 @@ pub(crate) struct ParsedSection {
     pub(crate) entries: Vec<Entry>,
     /// Lines of ways in the order of the file.
     pub(crate) ways: Vec<Placed<WayLine>>,
-    /// Lines of what was carried in the order of the file.
-    pub(crate) carried: Vec<Placed<Carried>>,
     /// Lines of actions that worked in the order of the file.
     pub(crate) worked: Vec<Placed<AttemptLine>>,
+    /// Lines of actions that looked in the order of the file.
+    pub(crate) seen: Vec<Placed<AttemptLine>>,
     /// Lines of tried actions in the order of the file.
     pub(crate) tried: Vec<Placed<AttemptLine>>,
     /// The section's regions in order; the first is the head.
@@ -137,12 +139,12 @@ pub(crate) struct ParsedSection {
 impl ParsedSection {
     /// The same without its entries and regions, which may be many.
     pub(crate) fn without_entries(&self) -> ParsedSection {
-        let ParsedSection { visits, ways, carried, worked, tried, notes, .. } = self;
+        let ParsedSection { visits, ways, worked, seen, tried, notes, .. } = self;
         ParsedSection {
             visits: visits.clone(),
             ways: ways.clone(),
-            carried: carried.clone(),
             worked: worked.clone(),
+            seen: seen.clone(),
             tried: tried.clone(),
             notes: notes.clone(),
             ..ParsedSection::default()
@@ -166,16 +168,18 @@ impl ParsedSection {
         }
         match kind {
             RegionKind::Ways => ranges(&self.ways),
-            RegionKind::Carried => ranges(&self.carried),
-            RegionKind::Worked => ranges(&self.worked),
-            RegionKind::Tried => ranges(&self.tried),
-            RegionKind::Head | RegionKind::Memories | RegionKind::Other => Vec::new(),
+            kind => ranges(self.attempts(kind)),
         }
     }
 
-    /// The lines of tried actions, or of those that worked.
+    /// The lines of actions of one kind; none for a region that lists no actions.
     pub(crate) fn attempts(&self, kind: RegionKind) -> &[Placed<AttemptLine>] {
-        if kind == RegionKind::Worked { &self.worked } else { &self.tried }
+        match kind {
+            RegionKind::Worked => &self.worked,
+            RegionKind::Seen => &self.seen,
+            RegionKind::Tried => &self.tried,
+            RegionKind::Head | RegionKind::Memories | RegionKind::Ways | RegionKind::Other => &[],
+        }
     }
 }
 
@@ -303,13 +307,12 @@ impl<'a> Reader<'a> {
         let parsed = &mut self.parsed;
         let broken = match region {
             RegionKind::Ways => Kind::BrokenWay(content.to_owned()),
-            RegionKind::Carried => Kind::BrokenCarried(content.to_owned()),
             _ => Kind::BrokenAttempt(content.to_owned()),
         };
         let is_read = match region {
             RegionKind::Ways => push(&mut parsed.ways, way(content), range),
-            RegionKind::Carried => push(&mut parsed.carried, parse_carried(content), range),
             RegionKind::Worked => push(&mut parsed.worked, attempts(content), range),
+            RegionKind::Seen => push(&mut parsed.seen, attempts(content), range),
             _ => push(&mut parsed.tried, attempts(content), range),
         };
         if !is_read {

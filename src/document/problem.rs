@@ -52,9 +52,6 @@ pub enum Kind {
     /// A line under `### Ways` that leads from an action to no place.
     #[error("`{}` is no way", cut(.0))]
     BrokenWay(String),
-    /// A line under `### Carried` that cannot be read.
-    #[error("`{}` does not say what came and went", cut(.0))]
-    BrokenCarried(String),
     /// A visits line without a number.
     #[error("`{}` states no number of visits", cut(.0))]
     BrokenVisits(String),
@@ -183,7 +180,6 @@ impl Kind {
             Kind::BrokenEntry(_)
             | Kind::BrokenAttempt(_)
             | Kind::BrokenWay(_)
-            | Kind::BrokenCarried(_)
             | Kind::BrokenVisits(_)
             | Kind::BrokenHeading(_)
             | Kind::LostEntries { .. }
@@ -211,7 +207,6 @@ impl Kind {
             Kind::BrokenEntry(_) => "write `**[CATEGORY] Title** *(Ep1, T2)*`, or put `\\` before the line",
             Kind::BrokenAttempt(_) => "write ``- `action` ×2 *(Ep1, T2)*: reply``",
             Kind::BrokenWay(_) => "write ``- `north` → [Name](#location-15-name) *(Ep1, T2)*``",
-            Kind::BrokenCarried(_) => "write `- Ep1: T12 +lamp; T15 -lamp, +sword`",
             Kind::BrokenVisits(_) => "write `**Visits:** 3 | **Episodes:** 1, 2`",
             Kind::BrokenHeading(_) => {
                 "write `## Location 15: Name`, `## NPC id: Name`, `## Agent id: Name`, with an id of `a-z0-9_-`"
@@ -286,7 +281,7 @@ impl Problem {
     pub(crate) fn of_line(number: usize, line: &str, kind: Kind) -> Problem {
         let offset = match kind {
             Kind::BrokenEntry(_) => entry_fault(line),
-            Kind::BrokenAttempt(_) | Kind::BrokenWay(_) | Kind::BrokenCarried(_) => 2,
+            Kind::BrokenAttempt(_) | Kind::BrokenWay(_) => 2,
             Kind::BrokenVisits(_) => line.find(":**").map_or(0, |at| at + 3),
             Kind::BrokenHeading(_) => {
                 line.char_indices().skip(3).find(|(_, c)| matches!(c, ' ' | ':')).map_or(0, |(at, _)| at + 1)

@@ -7,13 +7,11 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::document::carried::{parse_carried, write_carried};
 use crate::document::conflict::conflicts;
 use crate::document::evidence::write_attempt;
 use crate::document::parser::{ParsedSection, RegionKind};
 use crate::document::scan::{self, BYTE_ORDER_MARK};
 use crate::document::tree::{Block, Document};
-use crate::types::Carried;
 
 /// Begins the heading of a place in the second part.
 const EVIDENCE: &str = "## Evidence at ";
@@ -69,10 +67,9 @@ fn moved(block: &Block, source: &str) -> Vec<Range<usize>> {
 /// Starts of the lines of evidence that say no more than evidence does.
 fn whole_lines(parsed: &ParsedSection) -> Vec<usize> {
     let ways = parsed.ways.iter().filter(|line| line.value.is_whole).map(|line| line.range.start);
-    let attempts = parsed.worked.iter().chain(&parsed.tried);
+    let attempts = RegionKind::ACTIONS.into_iter().flat_map(|kind| parsed.attempts(kind));
     let attempts = attempts.filter(|line| line.value.is_whole).map(|line| line.range.start);
-    let carried = parsed.carried.iter().map(|line| line.range.start);
-    let mut whole: Vec<usize> = ways.chain(attempts).chain(carried).collect();
+    let mut whole: Vec<usize> = ways.chain(attempts).collect();
     whole.sort_unstable();
     whole
 }
@@ -138,22 +135,11 @@ fn write_evidence(out: &mut String, text: &str, parsed: &ParsedSection, moved: &
     for way in parsed.ways.iter().filter(|line| is_moved(&line.range)) {
         write("Way: ", &raw(&way.range));
     }
-    for line in parsed.carried.iter().filter(|line| is_moved(&line.range)) {
-        let Carried { episode, changes } = &line.value;
-        let written = raw(&line.range);
-        if parse_carried(&write_carried(&line.value)).as_ref() != Some(&line.value) {
-            write("Carried: ", &written);
-            continue;
-        }
-        for change in changes {
-            let one = Carried { episode: *episode, changes: vec![change.clone()] };
-            write("Carried: ", &write_carried(&one));
-        }
-    }
-    for (kind, mark) in [(RegionKind::Worked, "Worked: "), (RegionKind::Tried, "Tried: ")] {
+    for kind in RegionKind::ACTIONS {
+        let mark = format!("{}: ", kind.heading().trim_start_matches("### "));
         let listed = parsed.attempts(kind).iter().filter(|line| is_moved(&line.range));
         for attempt in listed.flat_map(|line| &line.value.attempts) {
-            write(mark, &write_attempt(attempt));
+            write(&mark, &write_attempt(attempt));
         }
     }
 }
@@ -220,7 +206,7 @@ mod tests {
         "# T",
         "### Memories",
         "### Ways",
-        "### Carried",
+        "### Seen",
         "### Worked",
         "### Tried",
         "### Mine",

@@ -9,7 +9,7 @@ use crate::document::evidence::AttemptLine;
 use crate::document::grammar::{self, Heading};
 use crate::document::notes::{Note, PlacedNote};
 use crate::document::parser::{ParsedSection, Placed, parse_section};
-use crate::types::{Attempt, Carried, Memory, Moment, Persistence, Scope, Way, fold_action, fold_title};
+use crate::types::{Attempt, Memory, Moment, Persistence, Scope, Way, fold_action, fold_title};
 
 /// A comment that stands above a note of a person.
 const NOTE_MARK: &str = "<!-- note by hand -->\n";
@@ -43,10 +43,10 @@ pub struct Section {
     pub tried: Vec<Attempt>,
     /// Actions that changed something here; without replies.
     pub worked: Vec<Attempt>,
+    /// Actions that only looked, with what they showed.
+    pub seen: Vec<Attempt>,
     /// Ways that were walked from here.
     pub ways: Vec<Way>,
-    /// The items that were carried, a line for each episode.
-    pub carried: Vec<Carried>,
     /// Notes of a person outside entries, in the order of the file.
     pub notes: Vec<Note>,
 }
@@ -59,13 +59,14 @@ impl Section {
             let heading = text.lines().next().and_then(grammar::parse_heading);
             let parsed = parse_section(text);
             section.memories.extend(parsed.entries.iter().map(|entry| entry.read(text)));
-            section.append(heading.as_ref(), parsed);
+            let scope = heading.as_ref().map_or(&Scope::World, |heading| &heading.scope);
+            section.append(scope, heading.as_ref(), parsed);
         }
         section
     }
 
     /// Appends the next section of the scope without its memories.
-    pub(super) fn append(&mut self, heading: Option<&Heading>, parsed: ParsedSection) {
+    pub(super) fn append(&mut self, scope: &Scope, heading: Option<&Heading>, parsed: ParsedSection) {
         if let Some(heading) = heading.filter(|_| self.name.is_empty()) {
             self.name.clone_from(&heading.name);
         }
@@ -83,20 +84,20 @@ impl Section {
             |lines: Vec<Placed<AttemptLine>>| lines.into_iter().flat_map(|line| line.value.attempts);
         self.tried.extend(attempts(parsed.tried));
         self.worked.extend(attempts(parsed.worked));
+        self.seen.extend(attempts(parsed.seen));
         self.ways.extend(parsed.ways.into_iter().map(|line| line.value.way));
-        self.carried.extend(parsed.carried.into_iter().map(|line| line.value));
-        self.keep_latest();
+        self.keep_latest(scope);
     }
 
-    /// Keeps the later of two lines of evidence about the same action, way or episode.
-    pub(super) fn keep_latest(&mut self) {
-        let action = |attempt: &Attempt| fold_action(&attempt.action);
+    /// Keeps the later of two lines of evidence about the same action or way.
+    fn keep_latest(&mut self, scope: &Scope) {
+        let action = |attempt: &Attempt| scope.key_of_action(&attempt.action);
         let moment = |attempt: &Attempt| (attempt.episode, attempt.turn);
         keep_latest(&mut self.tried, action, moment);
         keep_latest(&mut self.worked, action, moment);
+        keep_latest(&mut self.seen, action, moment);
         let way = |way: &Way| (fold_action(&way.action), way.to);
         keep_latest(&mut self.ways, way, |way| (way.episode, way.turn));
-        keep_latest(&mut self.carried, |line| line.episode, |_| ());
     }
 
     /// Adds the same scope's section of the session file; its memories are ephemeral.

@@ -306,6 +306,8 @@ impl Document {
         blocks: &[usize],
         parsed: impl Fn(usize) -> Cow<'a, ParsedSection>,
     ) -> UnreadSection<'a> {
+        let heading = self.blocks[blocks[0]].heading.as_ref();
+        let scope = &heading.expect("the section of a scope has a heading").scope;
         let (mut section, mut entries) = (Section::default(), Vec::new());
         for &at in blocks {
             let (parsed, text) = (parsed(at), self.block_text(at));
@@ -314,11 +316,9 @@ impl Document {
                 Cow::Owned(parsed) => parsed,
                 Cow::Borrowed(parsed) => parsed.without_entries(),
             };
-            section.append(self.blocks[at].heading.as_ref(), parsed);
+            section.append(scope, self.blocks[at].heading.as_ref(), parsed);
         }
-        let heading = self.blocks[blocks[0]].heading.as_ref();
-        let scope = heading.expect("the section of a scope has a heading").scope.clone();
-        UnreadSection { scope, section: Cow::Owned(section), entries }
+        UnreadSection { scope: scope.clone(), section: Cow::Owned(section), entries }
     }
 
     /// Its blocks in their order: the scope that the heading of each names, and its text, heading and all. Together

@@ -6,18 +6,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use crate::document::carried::write_carried;
 use crate::document::error::DocumentError;
+use crate::document::evidence::write_code_span;
 use crate::document::grammar::{self, Visits};
 use crate::document::lists::{AttemptLists, ListEdit, edit_list};
 use crate::document::parser::{ParsedSection, Placed, RegionKind, have_worked};
+use crate::document::section::Section;
 use crate::document::splice;
 use crate::document::splice::EntryEdit;
 use crate::document::stored_form::stored;
 use crate::document::text::stored_line;
 use crate::document::tree::Document;
 use crate::document::ways::write_way;
-use crate::types::{Attempt, Carried, Memory, Moment, Scope, Way, fold_action};
+use crate::types::{Attempt, Memory, Moment, Scope, Way, fold_action};
 
 /// Edits of the section of one scope.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -38,10 +39,10 @@ pub struct SectionUpdate {
     pub attempts: Vec<Attempt>,
     /// Actions that worked; one that is listed already is written anew.
     pub worked: Vec<Attempt>,
+    /// Actions that only looked; one that is listed already is written anew.
+    pub seen: Vec<Attempt>,
     /// Ways; one that is listed already is written anew.
     pub ways: Vec<Way>,
-    /// Items that were carried; the line of an episode that is listed already is written anew.
-    pub carried: Vec<Carried>,
 }
 
 impl Document {
@@ -88,8 +89,8 @@ impl Document {
         self.add_entries(blocks[0], update.memories.iter().map(stored).collect());
         self.raise_visits(blocks, update);
         self.put_ways(blocks, &update.ways);
-        self.put_all_carried(blocks, &update.carried);
         self.put_attempts(blocks, RegionKind::Worked, &update.worked);
+        self.put_attempts(blocks, RegionKind::Seen, &update.seen);
         self.put_attempts(blocks, RegionKind::Tried, &update.attempts);
         Ok(())
     }
@@ -243,6 +244,33 @@ impl Document {
         self.put_action((scope, name), RegionKind::Worked, &attempt, limit)
     }
 
+    /// Notes an action that looked, and what it showed, as [`Document::put_attempt`] does.
+    ///
+    /// # Errors
+    ///
+    /// See [`DocumentError`].
+    pub fn put_seen(
+        &mut self,
+        scope: &Scope,
+        name: &str,
+        attempt: &Attempt,
+        limit: usize,
+    ) -> Result<(), DocumentError> {
+        self.put_action((scope, name), RegionKind::Seen, attempt, limit)
+    }
+
+    /// The sections of places that may list an action, in the words given, without their memories.
+    pub(crate) fn sections_with_action(&self, action: &str) -> impl Iterator<Item = (Scope, Section)> {
+        let span = write_code_span(action);
+        let is_meant = move |block: &usize| self.block_text(*block).contains(&span);
+        (0..self.blocks().len()).filter(is_meant).filter_map(|block| {
+            let scope = &self.blocks()[block].heading.as_ref()?.scope;
+            let section =
+                self.section_without_memories(scope).filter(|_| matches!(scope, Scope::Location(_)))?;
+            Some((scope.clone(), section))
+        })
+    }
+
     fn put_action(
         &mut self,
         (scope, name): (&Scope, &str),
@@ -254,7 +282,7 @@ impl Document {
         let blocks: Vec<usize> = self.blocks_of(scope).collect();
         self.edit_attempts(&blocks, kind, |lists| {
             lists.put(attempt);
-            lists.cut(limit, &fold_action(&stored_line(&attempt.action)));
+            lists.cut(limit, &stored_line(&attempt.action));
         });
         Ok(())
     }
@@ -262,7 +290,7 @@ impl Document {
     /// Removes the tried action; `false` where it is not listed.
     pub fn remove_attempt(&mut self, scope: &Scope, action: &str) -> bool {
         let blocks: Vec<usize> = self.blocks_of(scope).collect();
-        let action = fold_action(&stored_line(action));
+        let action = stored_line(action);
         let mut removed = false;
         self.edit_attempts(&blocks, RegionKind::Tried, |lists| removed = lists.remove(&action));
         removed
@@ -278,10 +306,12 @@ impl Document {
         &mut self,
         blocks: &[usize],
         kind: RegionKind,
-        edit: impl FnOnce(&mut AttemptLists),
+        edit: impl FnOnce(&mut AttemptLists<'_>),
     ) {
         let parsed: Vec<&ParsedSection> = blocks.iter().map(|&block| self.parsed(block)).collect();
-        let mut lists = AttemptLists::of(parsed.iter().map(|parsed| parsed.attempts(kind)));
+        let heading = blocks.first().and_then(|&block| self.blocks()[block].heading.as_ref());
+        let scope = heading.map_or(&Scope::World, |heading| &heading.scope);
+        let mut lists = AttemptLists::of(scope, parsed.iter().map(|parsed| parsed.attempts(kind)));
         edit(&mut lists);
         let edits = lists.into_edits(have_worked(&parsed));
         for (&block, edit) in blocks.iter().zip(edits) {
@@ -330,24 +360,6 @@ impl Document {
             one.to == other.to && fold_action(&one.action) == fold_action(&other.action)
         };
         self.put_lines(blocks, RegionKind::Ways, lines, ways, is_same, write_way);
-    }
-
-    /// Writes what was carried in an episode, in place of the line of that episode.
-    ///
-    /// # Errors
-    ///
-    /// See [`DocumentError`].
-    pub fn put_carried(&mut self, carried: &Carried) -> Result<(), DocumentError> {
-        self.ensure_section(&Scope::Game, "")?;
-        let blocks: Vec<usize> = self.blocks_of(&Scope::Game).collect();
-        self.put_all_carried(&blocks, std::slice::from_ref(carried));
-        Ok(())
-    }
-
-    pub(super) fn put_all_carried(&mut self, blocks: &[usize], carried: &[Carried]) {
-        let lines = |parsed: &ParsedSection| parsed.carried.clone();
-        let is_same = |one: &Carried, other: &Carried| one.episode == other.episode;
-        self.put_lines(blocks, RegionKind::Carried, lines, carried, is_same, write_carried);
     }
 
     /// Writes lines of evidence that hold one value each, in place of those that are about the same; of two that are

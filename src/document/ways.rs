@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use crate::document::carried::{escape, read_name, split_names, write_names};
 use crate::document::comment_end;
 use crate::document::evidence::{
     is_list_item, split_code_span, split_comment, split_count, write_code_span, write_count, write_mark,
@@ -11,7 +10,8 @@ use crate::document::fields::{parse_fields, parse_number, write_fields};
 use crate::document::text::{stored_line, unescape};
 use crate::types::{Provenance, Span, Way};
 
-/// The last field of a way; the names of the items follow.
+/// The last field of a way as it was written once; the names of items follow. It is read over, and goes when the line is
+/// written anew.
 const REFUSED_WITHOUT: &str = "refused without:";
 
 /// A way, and whether its line says no more than that. One that says more is a person's: no program changes it.
@@ -32,13 +32,12 @@ pub(crate) struct KnownWay<'a> {
     pub(crate) count: u64,
     pub(crate) episode: Option<u64>,
     pub(crate) turn: Option<u64>,
-    pub(crate) refused_without: Vec<String>,
 }
 
 impl<'a> KnownWay<'a> {
     /// Borrows from a way that was read before.
     pub(crate) fn of(way: &'a Way) -> KnownWay<'a> {
-        let Way { action, to, name, count, episode, turn, refused_without } = way;
+        let Way { action, to, name, count, episode, turn } = way;
         KnownWay {
             action: Cow::Borrowed(action),
             to: *to,
@@ -46,22 +45,21 @@ impl<'a> KnownWay<'a> {
             count: *count,
             episode: *episode,
             turn: *turn,
-            refused_without: refused_without.clone(),
         }
     }
 
     fn into_owned(self) -> KnownWay<'static> {
-        let KnownWay { action, to, name, count, episode, turn, refused_without } = self;
+        let KnownWay { action, to, name, count, episode, turn } = self;
         let (action, name) = (Cow::Owned(action.into_owned()), Cow::Owned(name.into_owned()));
-        KnownWay { action, to, name, count, episode, turn, refused_without }
+        KnownWay { action, to, name, count, episode, turn }
     }
 }
 
 impl From<KnownWay<'_>> for Way {
     fn from(way: KnownWay<'_>) -> Way {
-        let KnownWay { action, to, name, count, episode, turn, refused_without } = way;
+        let KnownWay { action, to, name, count, episode, turn } = way;
         let (action, name) = (action.into_owned(), name.into_owned());
-        Way { action, to, name, count, episode, turn, refused_without }
+        Way { action, to, name, count, episode, turn }
     }
 }
 
@@ -91,17 +89,13 @@ fn split_way(line: &str) -> Option<(KnownWay<'_>, bool)> {
         None if rest.trim().is_empty() => "",
         None => return None,
     };
-    let (fields, items) = match fields.find(REFUSED_WITHOUT) {
-        Some(at) => (&fields[..at], &fields[at + REFUSED_WITHOUT.len()..]),
-        None => (fields, ""),
-    };
+    let fields = fields.find(REFUSED_WITHOUT).map_or(fields, |at| &fields[..at]);
     let fields = parse_fields(fields);
     let turn = fields.turns.map(|turns| turns.last);
     let known = Provenance { episode: fields.episode, turns: turn.map(Span::one), ..Provenance::default() };
     let is_whole = fields == known && comment.is_empty();
-    let refused_without: Vec<String> = split_names(items, ';').into_iter().map(read_name).collect();
     let action = Cow::Borrowed((!action.trim().is_empty()).then_some(action)?);
-    let way = KnownWay { action, to, name, count, episode: fields.episode, turn, refused_without };
+    let way = KnownWay { action, to, name, count, episode: fields.episode, turn };
     Some((way, is_whole))
 }
 
@@ -136,19 +130,27 @@ fn split_place(text: &str) -> Option<(u64, Cow<'_, str>, &str)> {
 
 /// The canonical line of a way.
 pub fn write_way(way: &Way) -> String {
-    let Way { action, to, name, count, episode, turn, refused_without } = way;
+    let Way { action, to, name, count, episode, turn } = way;
     let name = stored_line(name);
     let label = if name.is_empty() { format!("Location {to}") } else { escape(&name, &['\\', '[', ']']) };
     let fields = Provenance { episode: *episode, turns: turn.map(Span::one), ..Provenance::default() };
-    let mut fields = write_fields(&fields);
-    if !refused_without.is_empty() {
-        let gap = if fields.is_empty() { "" } else { ", " };
-        fields.push_str(&format!("{gap}{REFUSED_WITHOUT} {}", write_names(refused_without, "", "; ")));
-    }
+    let fields = write_fields(&fields);
     let action = write_code_span(&stored_line(action));
     let anchor = anchor(&format!("Location {to}: {name}"));
     let line = format!("- {action} → [{label}](#{anchor}){}{}", write_count(*count), write_mark(&fields));
     comment_end::write(&line).into_owned()
+}
+
+/// A text with `\` before each of the marks.
+pub(crate) fn escape(text: &str, marks: &[char]) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if marks.contains(&c) {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
 }
 
 /// The anchor that Markdown viewers give a heading: lower case, hyphens for spaces, no punctuation.
@@ -172,11 +174,11 @@ mod tests {
             count: 5,
             episode: Some(5),
             turn: Some(12),
-            refused_without: vec!["brass lantern".into(), "a; b".into()],
         };
-        let line = "- `north` → [North of \\[the\\] House](#location-137-north-of-the-house) ×5 \
-            *(Ep5, T12, refused without: brass lantern; a\\; b)*";
+        let line = "- `north` → [North of \\[the\\] House](#location-137-north-of-the-house) ×5 *(Ep5, T12)*";
         assert_eq!(write_way(&way), line);
+        let old = line.replace("T12)", "T12, refused without: lamp; a\\; b)");
+        assert_eq!(parse_way(&old), parse_way(line), "the items are read over");
         assert_eq!(parse_way(line), Some(WayLine { way, is_whole: true }));
         assert!(!parse_way("- `n` → Location 3: Hall *(beware, Ep1, T3-9)*").unwrap().is_whole);
         let by_hand = parse_way("- `n` -> Location 3: Hall ×2").unwrap().way;
@@ -190,11 +192,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ways_come_back(action in "[`a →]{1,5}", name in "\\PC{0,12}", items in prop::collection::vec("\\PC{1,9}", 0..3), to: u64) {
-            let refused_without: Vec<String> = items.iter().map(|item| stored_line(item)).filter(|item| !item.is_empty()).collect();
+        fn ways_come_back(action in "[`a →]{1,5}", name in "\\PC{0,12}", to: u64) {
             let (action, name) = (stored_line(&action), stored_line(&name));
             prop_assume!(!action.is_empty() && name != format!("Location {to}"));
-            let way = Way { action, to, name, count: 1, episode: Some(1), turn: None, refused_without };
+            let way = Way { action, to, name, count: 1, episode: Some(1), turn: None };
             prop_assert_eq!(parse_way(&write_way(&way)), Some(WayLine { way, is_whole: true }));
         }
     }

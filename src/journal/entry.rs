@@ -42,6 +42,7 @@ pub(crate) struct Entry<'a, T = PlayedTurn<'a>> {
     pub(crate) id: Option<Text<'a>>,
     pub(crate) time: Option<Text<'a>>,
     pub(crate) outcome: Option<Text<'a>>,
+    pub(crate) effect: Option<Text<'a>>,
     pub(crate) command: Option<Text<'a>>,
     pub(crate) scope: Option<Text<'a>>,
     pub(crate) conversation: Option<Text<'a>>,
@@ -180,10 +181,7 @@ pub(crate) struct PlayedTurn<'a> {
     pub(crate) location_after: Option<PlaceEntry<'a>>,
     pub(crate) score_before: Option<i64>,
     pub(crate) score_after: Option<i64>,
-    pub(crate) inventory_before: Option<&'a RawValue>,
-    pub(crate) inventory_after: Option<&'a RawValue>,
     pub(crate) died: Option<bool>,
-    pub(crate) world_changed: Option<bool>,
 }
 
 /// A place of a turn.

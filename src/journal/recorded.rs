@@ -143,6 +143,36 @@ impl Journal {
         Ok(line.and_then(|line| Entry::<Value>::parse(&line)?.turn))
     }
 
+    /// The turn of that episode and number with the same action and reply, as JSON. Searches from the end, back to the
+    /// episode before.
+    ///
+    /// # Errors
+    ///
+    /// When the journal cannot be read.
+    pub(crate) fn same_turn(
+        &self,
+        key: &TurnKey,
+        episode: u64,
+        number: u64,
+    ) -> Result<Option<Value>, StoreError> {
+        let numbered = format!("\"turn\":{number},");
+        let mut found = None;
+        self.tail(1, |line| {
+            if line.contains(&numbered)
+                && let Some(turn) = played_turn(line).filter(|turn| turn.turn == Some(number))
+            {
+                let response = turn.response().unwrap_or_default();
+                let action = turn.action.as_deref().unwrap_or_default();
+                let when = (turn.episode.unwrap_or_default(), turn.turn);
+                if TurnKey::of(None, when, (action, &response), None).turn == key.turn {
+                    found = Entry::<Value>::parse(line).and_then(|entry| entry.turn);
+                }
+            }
+            found.is_some() || episode_of(line).is_some_and(|other| other < episode)
+        })?;
+        Ok(found)
+    }
+
     /// The whole reply to the last turn at a place whose action `is_meant`. Searches from the end.
     ///
     /// # Errors
@@ -167,6 +197,13 @@ impl Journal {
 /// The entry of a line that may have a turn.
 fn recorded_turn(line: &str) -> Option<Entry<'_>> {
     line.contains("\"turn\":").then(|| Entry::parse(line)).flatten()
+}
+
+/// The episode of the turn of a line, without parsing the line.
+fn episode_of(line: &str) -> Option<u64> {
+    let (_, rest) = line.split_once("\"episode\":")?;
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    rest[..digits].parse().ok()
 }
 
 /// The turn of a line.

@@ -13,7 +13,7 @@ use crate::document::ways::KnownWay;
 use crate::document::{KnownSection, PlaceNames, Tries, known_ways};
 use crate::notebook::Snapshot;
 use crate::types::direction::Direction;
-use crate::types::{Attempt, Scope, fold_action};
+use crate::types::{Attempt, Scope, TryResult, fold_action};
 
 /// All places that a file knows, and the ways between them. Names and actions are borrowed from the file.
 #[derive(Debug, Clone)]
@@ -52,8 +52,10 @@ pub(super) struct Edge<'a> {
     pub direction: Option<Direction>,
     /// True if the action led here the last time.
     pub is_current: bool,
-    /// Where the action led at other times; empty unless [`Edge::is_current`].
+    /// Where the action led at other times.
     pub elsewhere: Vec<usize>,
+    /// How often the action was walked from here, wherever it led.
+    pub walked: u64,
     /// The refusal of the action after it was last walked.
     pub refused: Option<Box<Attempt>>,
     /// True if the action was deadly after it was last walked.
@@ -61,14 +63,13 @@ pub(super) struct Edge<'a> {
 }
 
 impl Edge<'_> {
-    /// True if a path may take it: it led here the last time, and killed nobody since.
-    pub(super) fn is_open(&self) -> bool {
-        self.is_current && !self.is_deadly
-    }
-
-    /// True if it may take more than the action to walk it.
-    pub(super) fn is_doubtful(&self) -> bool {
-        self.refused.is_some() || !self.elsewhere.is_empty() || !self.way.refused_without.is_empty()
+    /// The cost of walking it: [`ACTION`] for one that always led here, as often as that for one that led here once in
+    /// so many times.
+    pub(super) fn cost(&self) -> u64 {
+        let count = self.way.count.max(1);
+        let tries = ACTION.saturating_mul(self.walked.max(count)) / count;
+        let doubt = if self.is_deadly { DEADLY } else { u64::from(self.refused.is_some()) };
+        tries.saturating_add(doubt)
     }
 
     fn is_same_action(&self, direction: Option<Direction>, action: &str) -> bool {
@@ -78,6 +79,12 @@ impl Edge<'_> {
         }
     }
 }
+
+/// Cost of one action on a path.
+pub(super) const ACTION: u64 = 1000;
+
+/// What a way that killed somebody costs more: as much as a detour of so many actions.
+const DEADLY: u64 = 20 * ACTION;
 
 /// A set of directions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -170,8 +177,17 @@ impl<'a> Graph<'a> {
                 Some(_) => {}
                 None => {
                     let elsewhere = Vec::new();
-                    let (is_current, is_deadly, refused) = (true, false, None);
-                    edges.push(Edge { way, to, direction, is_current, elsewhere, refused, is_deadly });
+                    let (is_current, is_deadly, refused, walked) = (true, false, None, way.count);
+                    edges.push(Edge {
+                        way,
+                        to,
+                        direction,
+                        is_current,
+                        elsewhere,
+                        walked,
+                        refused,
+                        is_deadly,
+                    });
                 }
             }
         }
@@ -228,10 +244,10 @@ impl Tried {
             for attempt in tries.attempts().iter() {
                 let Some(direction) = Direction::of(&attempt.action) else { continue };
                 found.tried.insert(direction);
-                if !attempt.effect_unknown {
+                if !attempt.result.is_unknown() {
                     found.refused.insert(direction);
                 }
-                if attempt.deadly {
+                if attempt.result == TryResult::Deadly {
                     found.deadly.insert(direction);
                 }
             }
@@ -241,20 +257,20 @@ impl Tried {
     }
 }
 
-/// Marks for each action the edge that was walked last; of equals, the first.
+/// Marks for each action the edge that was walked last, of equals the first, and where it led at other times.
 fn mark_latest(edges: &mut [Edge<'_>]) {
     for at in 0..edges.len() {
         let Edge { way, direction, .. } = &edges[at];
         let same = |edge: &Edge<'_>| edge.is_same_action(*direction, &way.action);
         let others = edges.iter().enumerate().filter(|(other, edge)| *other != at && same(edge));
-        let (mut elsewhere, mut is_current) = (Vec::new(), true);
+        let (mut elsewhere, mut is_current, mut walked) = (Vec::new(), true, way.count);
         for (other, edge) in others {
             elsewhere.push(edge.to);
             let (its, own) = (last_walked(&edge.way), last_walked(way));
             is_current &= its < own || its == own && at < other;
+            walked = walked.saturating_add(edge.way.count);
         }
-        edges[at].is_current = is_current;
-        edges[at].elsewhere = if is_current { elsewhere } else { Vec::new() };
+        (edges[at].is_current, edges[at].elsewhere, edges[at].walked) = (is_current, elsewhere, walked);
     }
 }
 
@@ -278,10 +294,10 @@ fn mark_refused(edges: &mut [Edge<'_>], tried: &[Tries<'_>]) {
         }
     }
     for (edge, attempt) in edges.iter_mut().zip(latest) {
-        let Some(attempt) = attempt.filter(|attempt| !attempt.effect_unknown) else { continue };
+        let Some(attempt) = attempt.filter(|attempt| !attempt.result.is_unknown()) else { continue };
         let (tried, walked) = (moment(&attempt), last_walked(&edge.way));
         // Where neither line has a time, the death may be the later of the two.
-        edge.is_deadly = attempt.deadly && tried >= walked;
+        edge.is_deadly = attempt.result == TryResult::Deadly && tried >= walked;
         edge.refused = Some(Box::new(attempt)).filter(|_| tried > walked);
     }
 }
@@ -330,7 +346,7 @@ mod tests {
         "### Ways ",
         " ### Tried",
         "### Worked\r",
-        "### Carried",
+        "### Seen",
         "### Else",
         "#### Ways",
         "---",

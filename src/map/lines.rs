@@ -73,7 +73,7 @@ impl Line<'_> {
         notes.filter(|notes| !notes.is_empty()).collect::<Vec<_>>().join("; ")
     }
 
-    /// The actions, with what speaks against them: `north / south`, `up (refused without brass lantern)`.
+    /// The actions, with what speaks against them: `north / south`, `up (refused at Ep2 T5: The door is locked.)`.
     pub(super) fn label(&self, graph: &Graph<'_>) -> String {
         let label = |edge: &Edge<'_>| {
             let notes = graph.notes(edge);

@@ -6,7 +6,7 @@ use crate::document::fields::write_moment;
 use crate::map::graph::{Edge, Graph};
 use crate::map::search::{Paths, Step};
 use crate::types::frame::{list_item, list_label, within_parentheses};
-use crate::types::{Moment, Scope};
+use crate::types::{Moment, Scope, TryResult};
 
 /// An answer about the map.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,15 +50,13 @@ impl Graph<'_> {
         let mut text = String::new();
         let mut places = Vec::new();
         let paths = self.find(from).map(|from| Paths::from(self, from));
-        for (at, cost) in paths.iter().flat_map(Paths::nearest).skip(1) {
-            if cost.steps > steps {
-                break;
-            }
+        let near = paths.iter().flat_map(Paths::nearest).skip(1).filter(|(_, distance)| *distance <= steps);
+        for (at, distance) in near {
             let actions = actions(&paths.as_ref().and_then(|paths| paths.to(at)).unwrap_or_default());
-            let (name, distance) = (list_label(&self.label(at)), counted(cost.steps));
-            text.push_str(&format!("{name}, {distance}: {}\n", listed(&actions)));
+            let name = list_label(&self.label(at));
+            text.push_str(&format!("{name}, {}: {}\n", counted(distance), listed(&actions)));
             let mut place = self.place_json(self.places[at].id);
-            place["steps"] = json!(cost.steps);
+            place["steps"] = json!(distance);
             place["actions"] = json!(actions);
             places.push(place);
         }
@@ -128,7 +126,6 @@ impl Graph<'_> {
             "count": edge.way.count,
             "episode": edge.way.episode,
             "turn": edge.way.turn,
-            "refused_without": edge.way.refused_without,
         });
         if !edge.is_current {
             way["led_elsewhere_since"] = json!(true);
@@ -147,7 +144,7 @@ impl Graph<'_> {
         way
     }
 
-    /// `up → Attic (refused without brass lantern)`.
+    /// `up → Attic (refused at Ep2 T5: The door is locked.)`.
     fn step_text(&self, edge: &Edge<'_>) -> String {
         let notes = self.notes(edge);
         let notes = if notes.is_empty() { notes } else { format!(" ({notes})") };
@@ -157,13 +154,10 @@ impl Graph<'_> {
     /// Reasons against taking a way; empty if there are none.
     pub(super) fn notes(&self, edge: &Edge<'_>) -> String {
         let mut notes = Vec::new();
-        if !edge.way.refused_without.is_empty() {
-            notes.push(format!("refused without {}", listed(&edge.way.refused_without)));
-        }
         if let Some(refused) = &edge.refused {
             let (episode, turn) = (refused.episode, refused.turn);
             let at = write_moment(&Moment { episode, turn, ..Moment::default() });
-            let done = if refused.deadly { "deadly" } else { "refused" };
+            let done = if refused.result == TryResult::Deadly { "deadly" } else { "refused" };
             notes.push(format!("{done} at {at}: {}", within_parentheses(&refused.reply)));
         }
         if !edge.elsewhere.is_empty() {

@@ -68,14 +68,6 @@ impl<'a> Arguments<'a> {
         })
     }
 
-    /// A list of texts, trimmed and without blank ones.
-    pub(crate) fn texts(&self, parameter: &Parameter) -> Result<Option<Vec<String>>, Refusal> {
-        let texts = self.read(parameter, fields::texts)?;
-        let trimmed = |texts: Vec<String>| texts.iter().map(|text| text.trim().to_owned()).collect();
-        let texts: Option<Vec<String>> = texts.map(trimmed);
-        Ok(texts.map(|texts| texts.into_iter().filter(|text| !text.is_empty()).collect()))
-    }
-
     /// A whole number, 0 or more.
     pub(crate) fn count(&self, parameter: &Parameter) -> Result<Option<u64>, Refusal> {
         self.read(parameter, |value| fields::count(&unquoted(value)))

@@ -16,10 +16,13 @@ use crate::recall::format::Format;
 use crate::recall::limits::Limits;
 use crate::recall::render::{self, Group};
 use crate::types::frame::{INDENT, lines};
-use crate::types::{Category, Memory, Persistence, Span};
+use crate::types::{Category, DEFAULT_IMPORTANCE, Memory, Persistence, Span};
 
 /// Fewest tokens that an entry is shortened to; with less room it is left out.
 const MIN_CUT: usize = 24;
+
+/// Categories of what was found out and leads on.
+const FINDS: [&str; 4] = ["SUCCESS", "DISCOVERY", "PUZZLE", "PROCEDURE"];
 
 /// More bytes, and so tokens, than the marks of a memory take, which it does not have in the file.
 const MARKS: usize = 16;
@@ -37,14 +40,14 @@ pub(super) struct Candidate<'a> {
     is_set_off: bool,
 }
 
-/// Core and DANGER, then what changed the score, then importance, then the most recent; of equals the later in the
-/// file. What contests another memory comes behind all: it must not push out what it contests.
+/// Core and DANGER, then what changed the score, then what was found, then importance, then the most recent; of equals the
+/// later in the file. What contests another memory comes behind all: it must not push out what it contests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
     contests_nothing: bool,
     is_core_or_danger: bool,
-    /// Actions never displace it.
-    matters_most: bool,
+    is_scored: bool,
+    is_found: bool,
     importance: u16,
     episode: Option<u64>,
     turn: Option<u64>,
@@ -64,10 +67,13 @@ impl Rank {
         let contests_nothing = !head.contests();
         let is_core_or_danger = head.kind.persistence == Persistence::Core || head.kind.category.is_danger();
         let is_scored = head.score_change.is_some_and(|change| change != 0);
+        let is_found =
+            FINDS.contains(&head.kind.category.as_str()) && head.importance() >= DEFAULT_IMPORTANCE;
         Rank {
             contests_nothing,
             is_core_or_danger,
-            matters_most: contests_nothing && (is_core_or_danger || is_scored),
+            is_scored,
+            is_found,
             importance: head.importance(),
             episode: head.episode,
             turn: head.turns.map(|turns| turns.last),
@@ -104,7 +110,7 @@ pub(super) fn candidates<'a>(live: impl Iterator<Item = EntryText<'a>>) -> Vec<C
         let head = heads.read(&entry);
         let rank = Rank::of(&head, at);
         let limited = match &head.kind.category {
-            _ if rank.matters_most => None,
+            _ if rank.contests_nothing && (rank.is_core_or_danger || rank.is_scored) => None,
             category if *category == success => Some(Limited::Success),
             category if *category == failure => Some(Limited::Failure),
             _ => None,
@@ -188,8 +194,7 @@ fn origin_tokens(head: &Head) -> usize {
 struct Chosen<'a> {
     limits: &'a Limits,
     format: Format,
-    /// Room for those that actions may not displace, and for the others.
-    rooms: (usize, usize),
+    rooms: &'a Rooms,
     memories: Vec<(usize, Memory)>,
     groups: Vec<Group>,
     successes: usize,
@@ -197,12 +202,22 @@ struct Chosen<'a> {
     used: usize,
 }
 
-/// The memories that fit, in the order of the file. Those that actions may not displace have the whole room, the
-/// others what actions leave.
+/// Room in tokens for the memories of each rank, all together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Rooms {
+    /// For core and DANGER, which actions never displace.
+    pub(super) vital: usize,
+    /// For what changed the score or was found.
+    pub(super) found: usize,
+    /// For the others.
+    pub(super) other: usize,
+}
+
+/// The memories that fit, in the order of the file.
 pub(super) fn choose_memories(
     candidates: &[Candidate<'_>],
     limits: &Limits,
-    rooms: (usize, usize),
+    rooms: &Rooms,
     format: Format,
 ) -> Vec<Memory> {
     let (memories, groups) = (Vec::new(), Vec::new());
@@ -266,7 +281,12 @@ impl Chosen<'_> {
 
     /// The whole room of a memory, and how much of it is left.
     fn room_for(&self, candidate: &Candidate<'_>) -> (usize, usize) {
-        let room = if candidate.rank.matters_most { self.rooms.0 } else { self.rooms.1 };
+        let Rank { contests_nothing, is_core_or_danger, is_scored, is_found, .. } = candidate.rank;
+        let room = match () {
+            () if contests_nothing && is_core_or_danger => self.rooms.vital,
+            () if contests_nothing && (is_scored || is_found) => self.rooms.found,
+            () => self.rooms.other,
+        };
         (room, room.saturating_sub(self.used))
     }
 
@@ -327,24 +347,26 @@ mod tests {
         memory.persistence == Persistence::Core || memory.category.is_danger()
     }
 
-    fn matters_most(memory: &Memory) -> bool {
-        let is_scored = memory.provenance.score_change.is_some_and(|change| change != 0);
-        !contests(memory) && (is_core_or_danger(memory) || is_scored)
+    fn is_scored(memory: &Memory) -> bool {
+        memory.provenance.score_change.is_some_and(|change| change != 0)
+    }
+
+    fn is_found(memory: &Memory) -> bool {
+        FINDS.contains(&memory.category.as_str()) && memory.importance() >= DEFAULT_IMPORTANCE
+    }
+
+    fn has_no_limit(memory: &Memory) -> bool {
+        !contests(memory) && (is_core_or_danger(memory) || is_scored(memory))
     }
 
     fn rank(memory: &Memory, at: usize) -> impl Ord + use<> {
         let turn = memory.provenance.turns.map(|turns| turns.last);
-        let first = (!contests(memory), is_core_or_danger(memory), matters_most(memory));
+        let first = (!contests(memory), is_core_or_danger(memory), is_scored(memory), is_found(memory));
         (first, memory.importance(), memory.provenance.episode, turn, at)
     }
 
     /// The slow way: all memories are read, and each is tried in its turn.
-    fn choose_among_all(
-        live: &[Memory],
-        limits: &Limits,
-        (whole, rest): (usize, usize),
-        format: Format,
-    ) -> Vec<Memory> {
+    fn choose_among_all(live: &[Memory], limits: &Limits, rooms: &Rooms, format: Format) -> Vec<Memory> {
         let mut ranked: Vec<usize> = (0..live.len()).collect();
         ranked.sort_by_key(|&at| Reverse(rank(&live[at], at)));
         let (mut chosen, mut used, mut groups) = (Vec::<(usize, Memory)>::new(), 0, Vec::new());
@@ -352,7 +374,7 @@ mod tests {
             [(Category::success(), limits.max_successes), (Category::failure(), limits.max_failures)];
         for at in ranked {
             let is_counted =
-                |memory: &Memory, category: &Category| memory.category == *category && !matters_most(memory);
+                |memory: &Memory, category: &Category| memory.category == *category && !has_no_limit(memory);
             let is_full = |(category, limit): &(Category, usize)| {
                 is_counted(&live[at], category)
                     && chosen.iter().filter(|(_, shown)| is_counted(shown, category)).count() >= *limit
@@ -366,7 +388,11 @@ mod tests {
             }
             let group = Group::of(&memory);
             let heading = if groups.contains(&group) { 0 } else { estimate_tokens(group.heading(format)) };
-            let room = if matters_most(&memory) { whole } else { rest };
+            let room = match () {
+                () if !contests(&memory) && is_core_or_danger(&memory) => rooms.vital,
+                () if !contests(&memory) && (is_scored(&memory) || is_found(&memory)) => rooms.found,
+                () => rooms.other,
+            };
             if let Some((memory, cost)) =
                 fit_memory(memory, room.saturating_sub(used + heading), room, format)
             {
@@ -380,11 +406,13 @@ mod tests {
     }
 
     /// The choice, and how many entries were read for it.
-    fn choose(text: &str, limits: &Limits, rooms: (usize, usize), format: Format) -> (Vec<Memory>, usize) {
+    fn choose(text: &str, limits: &Limits, rooms: [usize; 3], format: Format) -> (Vec<Memory>, usize) {
         let document = Document::parse(text.to_owned());
         let Some(unread) = document.unread(&Scope::World) else { return (Vec::new(), 0) };
         let before = ENTRIES_READ.get();
-        let chosen = choose_memories(&candidates(unread.live()), limits, rooms, format);
+        let [vital, found, other] = rooms;
+        let rooms = Rooms { vital, found, other };
+        let chosen = choose_memories(&candidates(unread.live()), limits, &rooms, format);
         (chosen, ENTRIES_READ.get() - before)
     }
 
@@ -394,6 +422,7 @@ mod tests {
             "NOTE",
             "NOTE",
             "SUCCESS",
+            "DISCOVERY",
             "FAILURE",
             "DANGER",
             "NOTE - CORE",
@@ -435,8 +464,7 @@ mod tests {
         #[test]
         fn the_choice_is_that_among_memories_which_were_all_read(
             entries in prop::collection::vec(entry(), 0..40),
-            whole in 0_usize..300,
-            rest in 0_usize..300,
+            mut rooms in prop::array::uniform3(0_usize..300),
             (successes, failures) in (0_usize..4, 0_usize..4),
             max_text_chars in prop::sample::select(vec![0, 0, 0, 30]),
             format in prop::sample::select(vec![Format::Text, Format::Text, Format::Markdown, Format::Xml]),
@@ -446,10 +474,11 @@ mod tests {
                 max_tokens: None, max_successes: successes, max_failures: failures, max_text_chars,
                 confirmed_by: 0,
             };
-            let rooms = (whole, rest.min(whole));
+            rooms.sort_by_key(|room| Reverse(*room));
+            let [vital, found, other] = rooms;
             let section = Document::parse(text.clone()).section(&Scope::World).expect("a section");
             let live: Vec<Memory> = section.live().cloned().collect();
-            let expected = choose_among_all(&live, &limits, rooms, format);
+            let expected = choose_among_all(&live, &limits, &Rooms { vital, found, other }, format);
             prop_assert_eq!(choose(&text, &limits, rooms, format).0, expected);
         }
     }
@@ -461,7 +490,7 @@ mod tests {
             let entry = |n| format!("**[NOTE] Memory {n}** *(Ep1, T{n})*\n{text} {text}\n\n");
             format!("## World\n\n{}", (0..count).map(entry).collect::<String>())
         };
-        for rooms in [(280, 280), (280, 70), (100, 40), (20, 10)] {
+        for rooms in [[280, 280, 280], [280, 100, 70], [100, 50, 40], [20, 10, 10]] {
             for count in [100, 3000] {
                 let (_, read) = choose(&text(count), &Limits::default(), rooms, Format::Text);
                 assert!(read < 20, "{read} of {count} entries were read for {rooms:?}");
@@ -480,9 +509,9 @@ mod tests {
             text.push_str(&format!("**[FAILURE] Lost {number}** *(Ep1, T{number}, -5)*\nx.\n\n"));
         }
         let limits = Limits { max_successes: 2, max_failures: 3, ..Limits::default() };
-        let (chosen, _) = choose(&text, &limits, (9000, 9000), Format::Text);
+        let (chosen, _) = choose(&text, &limits, [9000; 3], Format::Text);
         let count = |most: bool, category: &Category| {
-            let is_meant = |memory: &&Memory| matters_most(memory) == most && memory.category == *category;
+            let is_meant = |memory: &&Memory| has_no_limit(memory) == most && memory.category == *category;
             chosen.iter().filter(is_meant).count()
         };
         let counts =

@@ -1,36 +1,39 @@
-//! Evidence about actions: has one been tried at a place in vain?
+//! Evidence about actions: is one worth another try at a place?
 //!
-//! A section, what is known wherever the player is, and an action enter; a verdict leaves. A refusal speaks of the
-//! circumstances in which it was given, so what is carried now is compared with what was carried at the last try.
+//! A section, what is known wherever the player is, and an action enter; a verdict leaves. What came of a try was judged
+//! when it was recorded. Something that was in the way may be gone since: then the verdict says so.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 
+use memchr::memmem;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::document::Section;
-use crate::document::evidence::{FINAL_REPLY, template};
+use crate::document::evidence::parse_attempts;
 use crate::document::fields::write_moment;
 use crate::document::text::stored_line;
 use crate::types::frame::one_line;
-use crate::types::{Attempt, Carried, Moment, Scope, carried_at, fold_action, fold_title, gained_since};
+use crate::types::{Attempt, Moment, Scope, TryResult, asks_for_status, fold_action, fold_title};
 
 /// The answer to whether an action is worth another try at a place.
 #[derive(Debug, Clone, PartialEq, Eq, strum::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum Verdict {
-    /// It failed here, and nothing is carried now that was lacking then; or its reply is final; or the game's parser
-    /// does not understand it.
+    /// It was refused here, or nothing happened, or it killed; or something was in the way in this episode, and nothing
+    /// that could matter happened since; or the game's parser does not understand it.
     InVain,
-    /// It failed here, but something is carried now that was not then.
-    OtherCircumstances {
-        /// That something; at least one name, each once.
-        lacking: Vec<String>,
+    /// Something was in the way, or it only looked, and what could change that has happened since.
+    MayBeTried {
+        /// What has happened since.
+        since: String,
     },
     /// It has changed something here or led elsewhere, whatever happened since.
     Worked(Success),
-    /// It was done here without facts by which to tell whether it changed something.
+    /// It only looked, and nothing was done here since with what it showed.
+    Seen,
+    /// It was done here, and nobody knows whether it changed something.
     UnknownEffect,
     /// It was never done here.
     No,
@@ -54,32 +57,22 @@ pub struct Success {
     pub leads_to: Option<(u64, String)>,
 }
 
-impl Success {
-    fn moment(&self) -> String {
-        write(self.episode, self.turn)
-    }
-}
-
-/// Facts that hold at every place: what is carried, and what the game's parser does not understand.
+/// Facts that hold at every place: what the game's parser does not understand, and what was done in this episode.
 #[derive(Debug, Clone, Default)]
-pub struct Circumstances {
-    carried: Vec<Carried>,
+pub struct Circumstances<'a> {
     not_understood: Vec<Attempt>,
-    now: Vec<String>,
+    /// What was seen of that which goes along with the player.
+    status: Vec<Attempt>,
+    running_episode: u64,
+    text: &'a str,
+    done: OnceCell<Vec<Attempt>>,
 }
 
-impl Circumstances {
-    /// From the section [`Scope::Game`]. What is carried now is what the last recorded turn left; nothing where an
-    /// episode later than that runs.
-    pub fn of(game: &Section, running_episode: u64) -> Circumstances {
-        let last = game.carried.iter().max_by_key(|carried| carried.episode);
-        let now = last.filter(|last| last.episode >= running_episode).map(Carried::now).unwrap_or_default();
-        Circumstances { carried: game.carried.clone(), not_understood: game.tried.clone(), now }
-    }
-
-    /// The items that are carried now.
-    pub(crate) fn now(&self) -> &[String] {
-        &self.now
+impl<'a> Circumstances<'a> {
+    /// From the section [`Scope::Game`], the running episode and the text of the memory file.
+    pub fn of(game: &Section, running_episode: u64, text: &'a str) -> Circumstances<'a> {
+        let (not_understood, status) = (game.tried.clone(), game.seen.clone());
+        Circumstances { not_understood, status, running_episode, text, done: OnceCell::new() }
     }
 
     /// Actions that the game's parser does not understand.
@@ -87,51 +80,94 @@ impl Circumstances {
         &self.not_understood
     }
 
-    /// The same, carrying these items now.
-    pub fn carrying(self, items: Vec<String>) -> Circumstances {
-        Circumstances { now: items.iter().map(|item| stored_line(item)).collect(), ..self }
+    /// Actions that changed something in the running episode, wherever that was. The lines are read when they are first
+    /// asked for: few recalls need them.
+    fn done(&self) -> &[Attempt] {
+        self.done.get_or_init(|| {
+            let mark = format!("*(Ep{}, T", self.running_episode);
+            let mut done = Vec::new();
+            let mut end = 0;
+            for at in memmem::find_iter(self.text.as_bytes(), &mark) {
+                if at < end {
+                    continue;
+                }
+                let start = self.text[..at].rfind('\n').map_or(0, |at| at + 1);
+                end = self.text[at..].find('\n').map_or(self.text.len(), |length| at + length);
+                let attempts = parse_attempts(self.text[start..end].trim_end()).map(|line| line.attempts);
+                // Those with a reply were tried, or only looked.
+                let worked = attempts.into_iter().flatten().filter(|attempt| attempt.reply.is_empty());
+                done.extend(worked.filter(|attempt| attempt.episode == Some(self.running_episode)));
+            }
+            done
+        })
     }
 
-    /// The episode of a try, and the number of changes before it. `None` where nothing can have been lacking.
-    fn state_at(&self, attempt: &Attempt) -> Option<(u64, usize)> {
-        let (episode, turn) = (attempt.episode?, attempt.turn?);
-        if self.now.is_empty() {
-            return None;
+    /// The verdict about an action that asked for what goes along with the player.
+    fn judge_status(&self, seen: &Attempt) -> Verdict {
+        let done = self.done().iter().find(|done| done.turn > seen.turn);
+        match done {
+            _ if seen.episode != Some(self.running_episode) => {
+                Verdict::MayBeTried { since: "another episode began".to_owned() }
+            }
+            None => Verdict::Seen,
+            Some(done) => {
+                let since = format!("`{}` worked at {}", done.action, write(done.episode, done.turn));
+                Verdict::MayBeTried { since }
+            }
         }
-        let line = self.carried.iter().find(|carried| carried.episode == episode);
-        if turn == 0 && line.is_some() {
-            return None;
-        }
-        let before = |line: &Carried| line.changes.iter().filter(|change| change.turn < turn).count();
-        Some((episode, line.map_or(0, before)))
     }
 
-    /// The items that are carried now and were not when an action was last tried; none where nobody knows: its line
-    /// does not say when that was, or it was turn 0.
-    fn lacking(&self, attempt: &Attempt) -> Vec<String> {
-        let (Some(episode), Some(turn)) = (attempt.episode, attempt.turn) else { return Vec::new() };
-        let Some(then) = carried_at(&self.carried, episode, turn) else { return Vec::new() };
-        let mut lacking = gained_since(&self.now, &then);
-        let mut seen = HashSet::new();
-        lacking.retain(|item| seen.insert(fold_action(item)));
-        lacking
+    /// What could have removed that which was in the way of an action; `None` where nothing could.
+    fn cleared_since(&self, blocked: &Attempt) -> Option<String> {
+        if blocked.episode != Some(self.running_episode) {
+            return Some("another episode began".to_owned());
+        }
+        let named = things_of(blocked);
+        let is_later = |done: &&Attempt| done.turn > blocked.turn;
+        let names_one = |done: &&Attempt| words(&done.action).any(|word| named.contains(&word));
+        let done = self.done().iter().filter(is_later).find(names_one)?;
+        Some(format!("`{}` worked at {}", done.action, write(done.episode, done.turn)))
     }
+}
+
+/// Words of a blocked action and its reply that name what was in the way.
+fn things_of(blocked: &Attempt) -> HashSet<String> {
+    let action = words(&blocked.action).skip(1);
+    let mut named: HashSet<String> =
+        action.chain(words(&blocked.reply)).filter(|word| names_a_thing(word)).collect();
+    if named.contains("dark") || named.contains("black") {
+        named.extend(LIGHTS.split(' ').map(str::to_owned));
+    }
+    named
+}
+
+/// What makes light.
+const LIGHTS: &str = "light lamp lantern torch candle candles match flashlight glow";
+
+/// Words that name nothing.
+const EMPTY_WORDS: &str = "the and are you your can't cannot don't isn't aren't won't that this there here any see such thing way too not \
+    with from have has had would will first now already for its his her off out into must need needs closed open locked seem seems";
+
+fn names_a_thing(word: &str) -> bool {
+    word.len() > 2 && !EMPTY_WORDS.split_whitespace().any(|empty| empty == word)
+}
+
+/// The words of a text in lower case.
+pub(super) fn words(text: &str) -> impl Iterator<Item = String> {
+    let words = text.split(|c: char| !(c.is_alphanumeric() || c == '\'')).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase)
 }
 
 /// Gives the verdicts about the actions of one section.
 pub struct Judgement<'a> {
     section: &'a Section,
-    circumstances: &'a Circumstances,
+    circumstances: &'a Circumstances<'a>,
     worked: HashMap<String, Success>,
-    /// Templates of the replies that are final here.
-    final_replies: OnceCell<HashSet<String>>,
-    /// The lacking items that were worked out before, by [`Circumstances::state_at`].
-    lacking: RefCell<HashMap<(u64, usize), Vec<String>>>,
 }
 
 impl<'a> Judgement<'a> {
     /// For a section.
-    pub fn of(section: &'a Section, circumstances: &'a Circumstances) -> Judgement<'a> {
+    pub fn of(section: &'a Section, circumstances: &'a Circumstances<'a>) -> Judgement<'a> {
         let here = section.worked.iter().map(|Attempt { action, episode, turn, .. }| {
             (action, Success { episode: *episode, turn: *turn, leads_to: None })
         });
@@ -146,87 +182,83 @@ impl<'a> Judgement<'a> {
                 *last = success;
             }
         }
-        Judgement {
-            section,
-            circumstances,
-            worked,
-            final_replies: OnceCell::new(),
-            lacking: RefCell::default(),
-        }
+        Judgement { section, circumstances, worked }
     }
 
     /// The verdict about an action.
     pub fn verdict(&self, action: &str) -> Verdict {
         let folded = fold_action(action);
-        if let Some(success) = self.worked.get(&folded) {
-            return Verdict::Worked(success.clone());
-        }
-        match self.attempt(&folded) {
-            None => Verdict::No,
-            Some((_, Source::Game)) => Verdict::InVain,
-            Some((attempt, Source::Place)) => self.judge(attempt),
+        match (self.attempt(action, &folded), self.worked.get(&folded)) {
+            (Some((attempt, Source::Tried)), _) => self.verdict_of(attempt),
+            (_, Some(success)) => Verdict::Worked(success.clone()),
+            (None, None) => Verdict::No,
+            (Some((_, Source::Game)), _) => Verdict::InVain,
+            (Some((status, Source::Status)), _) => self.circumstances.judge_status(status),
+            (Some((seen, Source::Seen)), _) => self.judge_seen(seen),
         }
     }
 
     /// The verdict about a tried action of the section, without a look at those that the game does not understand.
     pub(crate) fn verdict_of(&self, attempt: &Attempt) -> Verdict {
-        match self.worked.get(&fold_action(&attempt.action)) {
-            Some(success) => Verdict::Worked(success.clone()),
-            None => self.judge(attempt),
-        }
-    }
-
-    /// The verdict about a tried action that never worked.
-    fn judge(&self, attempt: &Attempt) -> Verdict {
-        if attempt.effect_unknown {
-            return Verdict::UnknownEffect;
-        }
-        let lacking = self.lacking(attempt);
-        if lacking.is_empty() || self.is_final(attempt) {
-            return Verdict::InVain;
-        }
-        Verdict::OtherCircumstances { lacking }
-    }
-
-    /// As [`Circumstances::lacking`], worked out once for all tries between the same two changes.
-    fn lacking(&self, attempt: &Attempt) -> Vec<String> {
-        let Some(state) = self.circumstances.state_at(attempt) else { return Vec::new() };
-        let mut known = self.lacking.borrow_mut();
-        known.entry(state).or_insert_with(|| self.circumstances.lacking(attempt)).clone()
-    }
-
-    /// The line that holds an action: that of the game's parser, else that of the place.
-    fn attempt(&self, folded: &str) -> Option<(&'a Attempt, Source)> {
-        let find = |tried: &'a [Attempt]| tried.iter().find(|tried| fold_action(&tried.action) == folded);
-        let circumstances: &'a Circumstances = self.circumstances;
-        let not_understood = find(&circumstances.not_understood).map(|attempt| (attempt, Source::Game));
-        not_understood.or_else(|| find(&self.section.tried).map(|attempt| (attempt, Source::Place)))
-    }
-
-    /// True if the reply to an action was given to so many actions here, none of which worked, that nothing carried
-    /// will change it.
-    fn is_final(&self, attempt: &Attempt) -> bool {
-        let final_replies = self.final_replies.get_or_init(|| {
-            let mut replies: HashMap<String, (usize, bool)> = HashMap::new();
-            for tried in self.section.tried.iter().filter(|tried| !tried.effect_unknown && !tried.deadly) {
-                let (actions, worked) = replies.entry(template(&tried.action, &tried.reply)).or_default();
-                *actions += 1;
-                *worked |= self.worked.contains_key(&fold_action(&tried.action));
+        let worked = || self.worked.get(&fold_action(&attempt.action)).cloned().map(Verdict::Worked);
+        match attempt.result {
+            // An action that works leaves the list, so what was in the way came later.
+            TryResult::Blocked => match self.circumstances.cleared_since(attempt) {
+                None => Verdict::InVain,
+                Some(since) => worked().unwrap_or(Verdict::MayBeTried { since }),
+            },
+            TryResult::Vain | TryResult::Deadly => worked().unwrap_or(Verdict::InVain),
+            TryResult::Died | TryResult::Unknown | TryResult::Unseen => {
+                worked().unwrap_or(Verdict::UnknownEffect)
             }
-            let is_final = |(actions, worked): &(usize, bool)| *actions >= FINAL_REPLY && !worked;
-            replies.into_iter().filter(|(_, seen)| is_final(seen)).map(|(reply, _)| reply).collect()
-        });
-        !attempt.deadly
-            && !attempt.reply.is_empty()
-            && final_replies.contains(&template(&attempt.action, &attempt.reply))
+        }
+    }
+
+    /// The verdict about an action that looked.
+    pub(crate) fn judge_seen(&self, seen: &Attempt) -> Verdict {
+        let running = Some(self.circumstances.running_episode);
+        let is_later =
+            |done: &&Attempt| done.episode == running && (seen.episode != running || done.turn > seen.turn);
+        let looks_around = fold_action(&seen.action) == "look";
+        let things: HashSet<String> =
+            words(&seen.action).skip(1).filter(|word| names_a_thing(word)).collect();
+        let may_change = |done: &&Attempt| {
+            is_later(done) && (looks_around || words(&done.action).any(|word| things.contains(&word)))
+        };
+        match self.section.worked.iter().find(may_change) {
+            None => Verdict::Seen,
+            Some(done) => {
+                let since = format!("`{}` worked here at {}", done.action, write(done.episode, done.turn));
+                Verdict::MayBeTried { since }
+            }
+        }
+    }
+
+    /// The line that holds an action: that of the game's parser, else the later one of the place.
+    fn attempt(&self, action: &str, folded: &str) -> Option<(&'a Attempt, Source)> {
+        let circumstances: &'a Circumstances<'a> = self.circumstances;
+        let words = Scope::Game.key_of_action(action);
+        let is_meant = |attempt: &&Attempt| Scope::Game.key_of_action(&attempt.action) == words;
+        if let Some(attempt) = circumstances.not_understood.iter().find(is_meant) {
+            return Some((attempt, Source::Game));
+        }
+        let find = |list: &'a [Attempt]| list.iter().find(|attempt| fold_action(&attempt.action) == folded);
+        if asks_for_status(folded) {
+            return find(&circumstances.status).map(|attempt| (attempt, Source::Status));
+        }
+        let tried = find(&self.section.tried).map(|attempt| (attempt, Source::Tried));
+        let seen = find(&self.section.seen).map(|attempt| (attempt, Source::Seen));
+        tried.into_iter().chain(seen).max_by_key(|(attempt, _)| (attempt.episode, attempt.turn))
     }
 }
 
-/// The section whose list holds an action.
+/// The list that holds an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Source {
-    Place,
+    Tried,
+    Seen,
     Game,
+    Status,
 }
 
 /// Evidence about an action at a place.
@@ -236,7 +268,7 @@ pub struct Evidence {
     pub action: String,
     /// The verdict.
     pub verdict: Verdict,
-    /// The tried action of the section, or of the game where its parser does not understand it.
+    /// The action as the section lists it, or the game where its parser does not understand it.
     pub attempt: Option<Attempt>,
     /// The game's parser does not understand the action, wherever the player is.
     pub not_understood: bool,
@@ -245,13 +277,17 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// Looks an action up in a section, ignoring case and repeated spaces.
-    pub(crate) fn of(section: &Section, circumstances: &Circumstances, action: &str) -> Evidence {
+    /// Looks an action up in a section, by the words that every parser treats alike.
+    pub(crate) fn of(section: &Section, circumstances: &Circumstances<'_>, action: &str) -> Evidence {
         let action = stored_line(action);
         let folded = fold_action(&action);
         let judgement = Judgement::of(section, circumstances);
-        let attempt = judgement.attempt(&folded);
-        let names_it = |text: &str| fold_title(&stored_line(text)).contains(&folded);
+        let attempt = judgement.attempt(&action, &folded);
+        let title = fold_title(&action);
+        let names_it = |text: &str| {
+            let text = fold_title(&stored_line(text));
+            text.contains(&folded) || text.contains(&title)
+        };
         let named = section.live().filter(|memory| names_it(&memory.title) || names_it(&memory.text));
         Evidence {
             verdict: judgement.verdict(&action),
@@ -262,9 +298,9 @@ impl Evidence {
         }
     }
 
-    /// True if the action was tried in vain: leave it.
+    /// True if the action would say or do nothing new: leave it.
     pub(crate) fn in_vain(&self) -> bool {
-        self.verdict == Verdict::InVain
+        matches!(self.verdict, Verdict::InVain | Verdict::Seen)
     }
 
     /// The answer as JSON, with the memories in the form of the caller.
@@ -272,31 +308,38 @@ impl Evidence {
         let mut value = json!({
             "verdict": self.verdict.name(), "scope": scope, "action": self.action, "memories": memories,
         });
-        if let Some(Attempt { count, episode, turn, reply, deadly, .. }) = &self.attempt {
+        if let Some(Attempt { count, episode, turn, reply, result, .. }) = &self.attempt {
             value["count"] = json!(count);
             value["episode"] = json!(episode);
             value["turn"] = json!(turn);
             value["reply"] = json!(reply);
-            if *deadly {
-                value["deadly"] = json!(true);
+            match result {
+                TryResult::Deadly => value["deadly"] = json!(true),
+                TryResult::Blocked => value["blocked"] = json!(true),
+                _ => {}
             }
         }
         match &self.verdict {
-            Verdict::OtherCircumstances { lacking } => value["lacking"] = json!(lacking),
+            Verdict::MayBeTried { since } => value["since"] = json!(since),
             Verdict::Worked(Success { episode, turn, leads_to }) => {
                 value["worked_at"] = json!({"episode": episode, "turn": turn});
                 if let Some((id, name)) = leads_to {
                     value["leads_to"] = json!({"id": id, "name": name});
                 }
             }
-            Verdict::InVain | Verdict::UnknownEffect | Verdict::No => {}
+            _ => {}
         }
         value
     }
 
     /// The text, each line ended: the answer, what it rests on, and the memories. `place` names the place.
     pub fn render(&self, answer: &str, place: &str) -> String {
-        let mut out = format!("{answer}: {}\n", one_line(&self.explain(place)));
+        let mut out = match (&self.verdict, &self.attempt) {
+            (Verdict::Seen, Some(seen)) if !seen.reply.is_empty() => {
+                format!("seen: {}\n", one_line(&seen.reply))
+            }
+            _ => format!("{answer}: {}\n", one_line(&self.explain(place))),
+        };
         for title in &self.memories {
             out.push_str(&format!("see: \"{}\"\n", one_line(title)));
         }
@@ -310,7 +353,7 @@ impl Evidence {
             _ => false,
         };
         let attempt = self.attempt.as_ref().filter(|attempt| !is_older(attempt));
-        let Some(Attempt { action, count, episode, turn, reply, effect_unknown, deadly }) = attempt else {
+        let Some(Attempt { action, count, episode, turn, reply, result }) = attempt else {
             return match &self.verdict {
                 Verdict::Worked(success) => worked(success),
                 _ => format!("\"{}\" is not among what was tried at {place}", self.action),
@@ -323,32 +366,40 @@ impl Evidence {
         match &self.verdict {
             Verdict::Worked(success) => {
                 let at = if at.is_empty() { at } else { format!(" ({at})") };
-                let since = match (effect_unknown, deadly) {
-                    (true, _) => "done again, effect unknown",
-                    (_, true) => "deadly later",
-                    _ => "refused later",
+                let since = match result {
+                    TryResult::Unknown | TryResult::Unseen => "done again, effect unknown",
+                    TryResult::Deadly => "deadly later",
+                    TryResult::Died => "the player died of it or of something else later",
+                    TryResult::Vain | TryResult::Blocked => "refused later",
                 };
                 format!("{}; {since}{at}{reply}", worked(success))
             }
-            Verdict::OtherCircumstances { lacking } => {
-                let at = if at.is_empty() { at } else { format!(" at {at}") };
-                let failed = if *deadly { "deadly" } else { "failed" };
-                format!("{failed}{at} without: {}{reply}", lacking.join(", "))
+            Verdict::MayBeTried { since } => {
+                let done = if *result == TryResult::Blocked { "blocked" } else { "seen" };
+                format!("{done} before{last}{reply}; may be tried: {since}")
+            }
+            Verdict::Seen => format!("seen{last}{reply}"),
+            Verdict::UnknownEffect if *result == TryResult::Died => {
+                format!("\"{action}\" at {place}: the player died, perhaps of something else{last}{reply}")
             }
             Verdict::UnknownEffect => format!("\"{action}\" {times} at {place}, effect unknown{last}{reply}"),
             Verdict::InVain if self.not_understood => {
                 format!("the game does not understand \"{action}\"{last}{reply}")
             }
             Verdict::InVain | Verdict::No => {
-                let deadly = if *deadly { ", deadly" } else { "" };
-                format!("\"{action}\" {times} at {place}{deadly}{last}{reply}")
+                let how = match result {
+                    TryResult::Deadly => ", deadly",
+                    TryResult::Blocked => ", blocked",
+                    _ => "",
+                };
+                format!("\"{action}\" {times} at {place}{how}{last}{reply}")
             }
         }
     }
 }
 
 fn worked(success: &Success) -> String {
-    let at = success.moment();
+    let at = write(success.episode, success.turn);
     let at = if at.is_empty() { at } else { format!(" at {at}") };
     match &success.leads_to {
         Some((id, name)) => format!("it led to {}{at}", Scope::Location(*id).label(name)),
@@ -378,101 +429,64 @@ mod tests {
 
 - `open door` ×2 *(Ep1, T14)*, `turn knob` *(T15)*
 
+### Seen
+
+- `examine desk` *(Ep1, T15)*: It has one drawer, locked.
+- `look` *(Ep2, T2)*: Dusty stairs.
+
 ### Tried
 
-- `down` *(Ep1, T20)*: It is too dark.
+- `down` *(Ep2, T5, blocked)*: It is too dark.
+- `south` *(Ep2, T6, blocked)*: The gate is locked.
+- `west` *(Ep1, T20, blocked)*: The door is closed.
 - `open door` *(Ep2, T5)*: It is already open.
-- `north`, `south`, `east` *(Ep1, T20)*: You can't go that way.
-- `take rug`, `take wall` *(Ep1, T20)*: You cannot lift the rug.
+- `take rug` ×3, `take wall` *(Ep1, T20)*: You cannot lift the rug.
 - `pull lever`, `turn knob` *(Ep2, T6, effect unknown)*: Click.
-- `jump`: No.
+- `jump` *(Ep1, T7, deadly)*: You fall.
+- `swim` *(Ep1, T8, died)*: A thief.
 - `dig`, `dance` *(Ep2, T8)*
+
+## Location 9: Attic
+
+### Worked
+
+- `push box` *(Ep2, T4)*, `light lamp` *(T9)*
 
 ## Game
 
 ### Tried
 
 - `frob` *(Ep1, T2)*: I don't know the word \"frob\".
-- `up` *(Ep1, T2)*: I don't understand.
-
-### Carried
-
-- Ep1: T0 +sack; T12 +Brass  lantern; T15 -sack; T20 +sword; T30 -brass lantern, -sword
-- Ep2: T3 +coin; T4 +coin
+- `northwest` *(Ep1, T2)*: I don't know the word \"northwest\".
 ";
 
-    fn verdict(episode: u64, carried: Option<&[&str]>, action: &str) -> String {
+    fn verdict(episode: u64, action: &str) -> String {
         let document = Document::parse(FILE.to_owned());
         let section = |scope: Scope| document.section(&scope).expect("a section");
-        let mut circumstances = Circumstances::of(&section(Scope::Game), episode);
-        if let Some(items) = carried {
-            circumstances = circumstances.carrying(items.iter().map(|item| (*item).to_owned()).collect());
-        }
+        let circumstances = Circumstances::of(&section(Scope::Game), episode, FILE);
         let evidence = Evidence::of(&section(Scope::Location(22)), &circumstances, action);
         let text = evidence.render(evidence.verdict.name(), "Stairs");
         text.trim_end().to_owned()
     }
 
     #[test]
-    fn new_things_carried_reopen_the_question() {
-        let failed = "failed at Ep1 T20 without";
-        let cases: [(&[&str], &str, &str); 9] = [
-            (&[], "down", "in_vain: \"down\" 1 time at Stairs, last at Ep1 T20: It is too dark."),
-            // The lantern was carried, whatever its case; the sword came in that very turn.
-            (
-                &["brass lantern"],
-                "Down",
-                "in_vain: \"down\" 1 time at Stairs, last at Ep1 T20: It is too dark.",
-            ),
-            (
-                &["sword", "brass lantern"],
-                "down",
-                &format!("other_circumstances: {failed}: sword: It is too dark."),
-            ),
-            // Twice the same item is more than once.
-            (
-                &["lamp", "lamp", "brass lantern", "Brass Lantern"],
-                "down",
-                &format!("other_circumstances: {failed}: lamp, Brass Lantern: It is too dark."),
-            ),
-            // Three actions with one reply: it is final. Two are not.
-            (
-                &["sword"],
-                "east",
-                "in_vain: \"east\" 1 time at Stairs, last at Ep1 T20: You can't go that way.",
-            ),
-            (
-                &["sword"],
-                "take rug",
-                &format!("other_circumstances: {failed}: sword: You cannot lift the rug."),
-            ),
-            // A line by hand, without the time.
-            (&["sword"], "jump", "in_vain: \"jump\" 1 time at Stairs: No."),
-            // No reply is no final reply.
-            (&["sword"], "dig", "other_circumstances: failed at Ep2 T8 without: sword"),
-            (&["coin", "coin"], "dig", "in_vain: \"dig\" 1 time at Stairs, last at Ep2 T8"),
-        ];
-        for (carried, action, expected) in cases {
-            assert_eq!(verdict(2, Some(carried), action), expected, "{carried:?}");
-        }
-    }
-
-    #[test]
-    fn what_the_last_turn_left_is_carried_now() {
-        assert!(
-            verdict(2, None, "down").contains("without: coin:"),
-            "the coins of the last episode with a line"
-        );
-        assert!(
-            verdict(1, None, "down").contains("without: coin:"),
-            "an older state file does not hide them"
-        );
-        assert!(verdict(3, None, "down").starts_with("in_vain"), "a new episode begins with nothing");
-    }
-
-    #[test]
-    fn an_action_that_worked_is_not_in_vain() {
+    fn the_verdict_is_what_was_judged_and_what_happened_since() {
         let cases = [
+            (
+                "take the rug.",
+                "in_vain: \"take rug\" 3 times at Stairs, last at Ep1 T20: You cannot lift the rug.",
+            ),
+            ("south", "in_vain: \"south\" 1 time at Stairs, blocked, last at Ep2 T6: The gate is locked."),
+            (
+                "d",
+                "may_be_tried: blocked before, last at Ep2 T5: It is too dark.; may be tried: `light lamp` worked at Ep2 T9",
+            ),
+            (
+                "west",
+                "may_be_tried: blocked before, last at Ep1 T20: The door is closed.; may be tried: another episode began",
+            ),
+            ("x desk", "seen: It has one drawer, locked."),
+            ("l", "seen: Dusty stairs."),
             ("open door", "worked: it worked at Ep1 T14; refused later (Ep2 T5): It is already open."),
             ("turn knob", "worked: it worked at Ep1 T15; done again, effect unknown (Ep2 T6): Click."),
             ("up", "worked: it led to Attic (location:9) at Ep2 T9"),
@@ -480,21 +494,34 @@ mod tests {
                 "pull lever",
                 "unknown_effect: \"pull lever\" 1 time at Stairs, effect unknown, last at Ep2 T6: Click.",
             ),
+            ("jump", "in_vain: \"jump\" 1 time at Stairs, deadly, last at Ep1 T7: You fall."),
+            (
+                "swim",
+                "unknown_effect: \"swim\" at Stairs: the player died, perhaps of something else, last at Ep1 T8: A thief.",
+            ),
             (
                 "frob",
                 "in_vain: the game does not understand \"frob\", last at Ep1 T2: I don't know the word \"frob\".",
             ),
+            ("nw", "no: \"nw\" is not among what was tried at Stairs"),
             ("sing", "no: \"sing\" is not among what was tried at Stairs"),
         ];
         for (action, expected) in cases {
-            assert_eq!(verdict(2, None, action), expected);
+            assert_eq!(verdict(2, action), expected);
         }
+        assert!(verdict(2, "northwest").starts_with("in_vain"));
+        assert!(verdict(1, "x desk").starts_with("seen"), "what worked in that turn did not change it");
     }
 
     #[test]
-    fn a_template_has_a_mark_for_each_word_of_the_action() {
-        assert_eq!(template("take Rug", "You can't TAKE the rug, Ärmster!"), "You can't _ the _, Ärmster!");
-        assert_eq!(template("x", ""), "");
-        assert_eq!(template("jump", "Jumping \"jump\" (jump)."), "Jumping \"_\" (_).");
+    fn what_was_seen_may_have_changed() {
+        let text = FILE.replace("`turn knob` *(T15)*", "`open desk` *(T16)*");
+        let document = Document::parse(text.clone());
+        let section = |scope: Scope| document.section(&scope).expect("a section");
+        for (episode, expected) in [(1, "may_be_tried"), (2, "seen")] {
+            let circumstances = Circumstances::of(&section(Scope::Game), episode, &text);
+            let evidence = Evidence::of(&section(Scope::Location(22)), &circumstances, "examine desk");
+            assert_eq!(evidence.verdict.name(), expected, "in episode {episode}");
+        }
     }
 }

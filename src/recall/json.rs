@@ -21,10 +21,10 @@ pub(crate) fn view(objects: &MemoryObjects<'_>, view: &View) -> Value {
     json!({
         "scope": view.scope, "name": view.name, "visits": view.visits, "episodes": view.episodes,
         "memories": memories, "linked": linked.collect::<Vec<_>>(),
-        "ways": view.actions.ways, "worked": view.actions.worked, "tried": view.actions.tried,
+        "ways": view.actions.ways, "worked": view.actions.worked, "seen": view.actions.seen, "tried": view.actions.tried,
         "not_understood": view.actions.not_understood,
         "notes": view.notes, "memories_left_out": view.memories_left_out, "ways_left_out": view.ways_left_out,
-        "worked_left_out": view.worked_left_out, "tried_left_out": view.tried_left_out,
+        "worked_left_out": view.worked_left_out, "seen_left_out": view.seen_left_out, "tried_left_out": view.tried_left_out,
         "notes_left_out": view.notes_left_out,
     })
 }

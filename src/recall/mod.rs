@@ -89,7 +89,11 @@ pub(crate) fn recall_newest(
         linked: &linked,
         names: &names,
         ends: &ends,
-        circumstances: &Circumstances::of(&snapshot.unread(&Scope::Game).section, snapshot.running_episode()),
+        circumstances: &Circumstances::of(
+            &snapshot.unread(&Scope::Game).section,
+            snapshot.running_episode(),
+            snapshot.text(),
+        ),
     };
     let mut views = choose_with_parents((&sections, &above), &known, limits, format);
     for view in &mut views {

@@ -40,7 +40,8 @@ fn shows_something(view: &View) -> bool {
 /// One view, ended by a line break. A first visit has no header where it stands alone.
 pub(super) fn render_view(view: &View, format: Format, several: bool) -> String {
     let shown = view.memories.len() + view.actions.len() + view.notes.len();
-    let actions_left_out = view.ways_left_out + view.worked_left_out + view.tried_left_out;
+    let actions_left_out =
+        view.ways_left_out + view.worked_left_out + view.seen_left_out + view.tried_left_out;
     let known = shown + view.memories_left_out + actions_left_out + view.notes_left_out > 0;
     let first_visit =
         matches!(view.scope, Scope::Location(_)) && view.visits <= 1 && !known && view.misread_line.is_none();
@@ -280,7 +281,8 @@ fn left_out(view: &View) -> Option<String> {
     let notes = more(view.notes_left_out, "note", "notes");
     let ways = more(view.ways_left_out, "way", "ways");
     let worked = more(view.worked_left_out, "action that worked", "actions that worked");
+    let seen = more(view.seen_left_out, "look", "looks");
     let tries = more(view.tried_left_out, "try", "tries");
-    let parts: Vec<String> = [memories, notes, ways, worked, tries].into_iter().flatten().collect();
+    let parts: Vec<String> = [memories, notes, ways, worked, seen, tries].into_iter().flatten().collect();
     (!parts.is_empty()).then(|| format!("{} not shown", parts.join(", ")))
 }

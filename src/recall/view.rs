@@ -21,7 +21,7 @@ pub struct View {
     pub memories: Vec<Memory>,
     /// Memories of other sections to which these link by `See also:`.
     pub linked: Vec<Linked>,
-    /// Ways, actions that worked and tries that are shown.
+    /// Ways, actions that worked, what was seen, and tries that are shown.
     pub actions: Actions,
     /// Notes of a person outside entries, in the order of the file; texts may be cut.
     pub notes: Vec<Note>,
@@ -33,6 +33,8 @@ pub struct View {
     pub ways_left_out: usize,
     /// Actions that worked and are not shown.
     pub worked_left_out: usize,
+    /// Looks that are not shown.
+    pub seen_left_out: usize,
     /// Tried actions that are not shown.
     pub tried_left_out: usize,
     /// Notes that are not shown.

@@ -72,6 +72,7 @@ pub fn read_answer(text: &str, evidence: &Evidence) -> Result<Proposal, String> 
         supersedes,
         invalidates,
         invalidation_reason: text_of(&answer, "invalidation_reason"),
+        effect: text_of(&answer, "effect").parse().ok(),
         reasoning: text_of(&answer, "reasoning"),
         warnings,
     };

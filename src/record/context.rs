@@ -2,6 +2,7 @@
 
 use crate::llm::ModelUse;
 use crate::notebook::files::Files;
+use crate::record::effect::Effect;
 use crate::record::places::Place;
 use crate::record::proposal::Proposal;
 use crate::record::surroundings::Surroundings;
@@ -24,6 +25,8 @@ pub struct TurnContext {
     pub after: Place,
     /// Changes of the game's state in this turn.
     pub changes: Changes,
+    /// The effect of the turn, as far as a model has not stated another.
+    pub effect: Effect,
     /// The triggers that fired.
     pub triggers: Vec<Trigger>,
     /// The same action was answered by the same reply here before, and nothing changed.

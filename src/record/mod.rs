@@ -7,7 +7,9 @@
 
 pub mod answer;
 mod context;
+mod death;
 mod doubts;
+pub(crate) mod effect;
 mod error;
 mod evidence;
 mod judge;
@@ -17,7 +19,7 @@ pub(crate) mod places;
 pub mod prompt;
 pub(crate) mod proposal;
 mod redaction;
-mod refusal;
+pub mod replies;
 pub(crate) mod report;
 pub(crate) mod retry;
 pub mod rules;
@@ -27,7 +29,7 @@ pub mod turn;
 
 use std::collections::BTreeSet;
 
-use crate::document::{Document, DocumentError, stored};
+use crate::document::{Document, DocumentError, Section, stored};
 use crate::journal::entry::{Entry, RECORD};
 use crate::journal::text::Text;
 use crate::journal::{EarlierTurn, Journal};
@@ -45,9 +47,11 @@ use crate::types::{
 };
 
 use context::ModelOutcome;
-use evidence::TurnEvidence;
+use effect::{Effect, effect_of};
+use evidence::{TurnEvidence, earlier_try};
 use once::{Checked, is_repeat, recorded_before};
 use proposal::{Proposal, Side};
+use replies::Replies;
 use triggers::{Changes, Switches, fired, score_change};
 use turn::Turn;
 
@@ -68,8 +72,10 @@ pub struct RecordSettings {
     pub switches: Switches,
     /// Earlier turns that a model is shown.
     pub history_window: usize,
-    /// Tried actions that are kept of a place.
+    /// Actions of one kind that are kept of a place.
     pub tried_per_place: usize,
+    /// Phrases by which replies are classed.
+    pub replies: Replies,
     /// Write date, score and moves into entries.
     pub provenance: bool,
     /// An unknown name makes a new place.
@@ -86,6 +92,7 @@ impl Default for RecordSettings {
             switches: Switches::default(),
             history_window: 3,
             tried_per_place: 400,
+            replies: Replies::built_in().clone(),
             provenance: false,
             new_place: false,
             again: false,
@@ -142,9 +149,10 @@ impl Recorder<'_> {
         let mut notes = redaction::redact_turn(&mut turn);
         notes.append(&mut turn.notes);
         // Nobody is asked about a turn that was recorded before.
-        let before = match (&turn.id, self.judge) {
-            (Some(_), Judge::Model(_)) if !self.settings.again => {
-                recorded_before(self.notebook.store(), &turn, &self.notebook.read()?)?
+        let before = match self.judge {
+            Judge::Model(_) if !self.settings.again => {
+                let running = self.notebook.state().episode;
+                recorded_before(self.notebook.store(), &turn, &self.notebook.read()?, running)?
             }
             _ => None,
         };
@@ -191,10 +199,15 @@ impl Recorder<'_> {
     ) -> Result<Option<RecordReport>, StoreError> {
         match checked {
             Checked::NotYet if !self.settings.again => {
-                recorded_before(self.notebook.store(), turn, &draft.files)
+                recorded_before(self.notebook.store(), turn, &draft.files, draft.state()?.episode)
             }
             _ => Ok(None),
         }
+    }
+
+    /// The effect of a turn at the place of that section.
+    fn effect(&self, turn: &Turn, changes: Changes, here: &Section, stated: Option<Effect>) -> Effect {
+        effect_of(turn, changes, &self.settings.replies, earlier_try(here, &turn.action), stated)
     }
 
     /// Everything that the files say about a turn. They stay as they are.
@@ -223,9 +236,7 @@ impl Recorder<'_> {
         let number = turn.turn.unwrap_or_else(|| number_after(history.last()));
         turn.notes = doubts::doubts(&turn, episode, history.last().filter(|_| !self.settings.again));
         history.retain(|turn| turn.episode == Some(episode));
-        let carried = files.section_without_memories(&Scope::Game).carried;
-        let carried = carried.iter().find(|carried| carried.episode == episode);
-        evidence::complete(&mut turn, turns_of(history.last()).last(), carried);
+        evidence::complete(&mut turn, turns_of(history.last()).last());
         if self.settings.history_window == 0 {
             history.clear();
         }
@@ -233,9 +244,10 @@ impl Recorder<'_> {
         let changes = Changes::of(&turn, before.id != after.id);
         let reached = turn.location_after.as_ref().map_or(&before, |_| &after);
         let first_visit = !files.lasting.headings().any(|heading| heading.scope == reached.scope());
-        let triggers = fired(&turn, changes, first_visit, &self.settings.switches);
         let section = files.section_without_memories(&before.scope());
-        let repeat = changes.nothing() && is_repeat(journal, &turn, &before, &section)?;
+        let effect = self.effect(&turn, changes, &section, None);
+        let triggers = fired(&turn, changes, effect, first_visit, &self.settings.switches);
+        let repeat = !effect.is_success() && is_repeat(journal, &turn, &before, &section)?;
         let is_judged = !triggers.is_empty() && !repeat;
         let memories = match self.judge {
             Judge::Model(_) | Judge::Rules if is_judged => PlaceMemories::of(files, &before, &after),
@@ -256,6 +268,7 @@ impl Recorder<'_> {
             before,
             after,
             changes,
+            effect,
             triggers,
             repeat,
             memories,
@@ -315,7 +328,15 @@ impl Recorder<'_> {
         }
         places::count_visits(document, &before, &after, (*episode, context.number))?;
         let limit = self.settings.tried_per_place;
-        let tried = TurnEvidence { document, context, before: &before, after: &after, limit }.write()?;
+        let effect = match judged {
+            ModelOutcome::Answered(proposal, _) if proposal.effect.is_some() => {
+                let section = document.section_without_memories(&before.scope()).unwrap_or_default();
+                self.effect(turn, context.changes, &section, proposal.effect)
+            }
+            _ => context.effect,
+        };
+        let (before, after) = (&before, &after);
+        let tried = TurnEvidence { document, context, effect, before, after, limit }.write()?;
         let mut memories = Vec::new();
         if let Some(remember) = &turn.remember {
             let mut memory = Memory::new(remember.category.clone(), "", &remember.text);
@@ -331,14 +352,14 @@ impl Recorder<'_> {
             memories.push(store_memory(files, place, &memory, claim, &mut warnings)?);
         }
         let mut report =
-            RecordReport { memories, tried, warnings, ..RecordReport::of(context, before.clone()) };
+            RecordReport { memories, tried, warnings, effect, ..RecordReport::of(context, before.clone()) };
         match judged {
             ModelOutcome::NotAsked => {}
             ModelOutcome::PutOff => report.queued = true,
             ModelOutcome::Failed(model) => (report.model, report.queued) = (Some(model.clone()), true),
             ModelOutcome::Answered(proposal, model) => {
                 report.model = Some(model.clone());
-                self.apply(files, context, proposal, (&before, &after), &mut report, (now, running))?;
+                self.apply(files, context, proposal, (before, after), &mut report, (now, running))?;
             }
         }
         let section = files.lasting.section_without_memories(&before.scope());

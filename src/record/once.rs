@@ -6,8 +6,8 @@ use crate::document::text::{REPLY_CHARS, stored_line, stored_reply};
 use crate::journal::Journal;
 use crate::journal::recorded::TurnKey;
 use crate::notebook::files::Files;
+use crate::record::effect::is_idle;
 use crate::record::places::Place;
-use crate::record::refusal::is_idle;
 use crate::record::report::RecordReport;
 use crate::record::turn::Turn;
 use crate::store::{Store, StoreError};
@@ -16,27 +16,37 @@ use crate::types::{Attempt, fold_action};
 /// Result of looking for a turn in the journal, if it was looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Checked {
-    /// Its id is to be looked for under the lock.
+    /// Its id, or its number and words, are to be looked for under the lock.
     NotYet,
     /// It is new. The hash of its line, if that is by what it is known.
     IsNew { line: Option<u128> },
 }
 
-/// The report on a turn whose id was recorded before; `None` if it is new.
+/// The report on a turn that was recorded before: one with its id, or with its episode, number, action and reply. `None`
+/// if it is new. `running` is the running episode.
 pub(super) fn recorded_before(
     store: &Store,
     turn: &Turn,
     files: &Files,
+    running: u64,
 ) -> Result<Option<RecordReport>, StoreError> {
-    let Some(id) = turn.id.as_deref() else { return Ok(None) };
-    let recorded = Journal::of(store).turn_with_id(id)?;
+    let journal = Journal::of(store);
+    let with_id = turn.id.as_deref().map(|id| journal.turn_with_id(id)).transpose()?.flatten();
+    let recorded = match (with_id, turn.turn) {
+        (Some(recorded), _) => Some(recorded),
+        (None, Some(number)) if turn.id.is_none() => {
+            let episode = turn.episode.unwrap_or(running);
+            journal.same_turn(&key_of(turn, || running, None), episode, number)?
+        }
+        _ => None,
+    };
     let Some(recorded) = recorded.and_then(|recorded| Turn::from_value(&recorded).ok()) else {
         return Ok(None);
     };
     let differs = (&recorded.action, &recorded.response) != (&turn.action, &turn.response);
     let mut report = RecordReport::recorded_before(&recorded);
     report.visits = files.section_without_memories(&report.place.scope()).visits;
-    report.warnings.extend(differs.then(|| other_with_id(id)));
+    report.warnings.extend(turn.id.as_deref().filter(|_| differs).map(other_with_id));
     Ok(Some(report))
 }
 
@@ -47,8 +57,8 @@ pub(super) fn key_of(turn: &Turn, running: impl FnOnce() -> u64, line: Option<(&
     TurnKey::of(turn.id.as_deref(), (episode, turn.turn), (&turn.action, &turn.response), line)
 }
 
-/// True if the action was answered by the same whole reply at its place before: it is listed as tried there, or it
-/// only looks or waits and is listed nowhere. The list has the first characters of a reply; the journal has all.
+/// True if the action was answered by the same whole reply at its place before: it is listed there as tried or seen, or
+/// it only waits and is listed nowhere. The list has the first characters of a reply; the journal has all.
 pub(super) fn is_repeat(
     journal: &Journal,
     turn: &Turn,
@@ -59,7 +69,10 @@ pub(super) fn is_repeat(
     let action = folded(&turn.action);
     let reply = stored_reply(&turn.response);
     let is_same = |tried: &Attempt| folded(&tried.action) == action && is_same_reply(tried, &reply);
-    let is_listed = section.tried.iter().any(is_same);
+    let is_seen = |seen: &Attempt| {
+        folded(&seen.action) == action && reply.starts_with(seen.reply.trim_end_matches('…'))
+    };
+    let is_listed = section.tried.iter().any(is_same) || section.seen.iter().any(is_seen);
     if !is_listed && !is_idle(&action) {
         return Ok(false);
     }

@@ -35,6 +35,10 @@ pub(crate) const MAX_TITLE_CHARS: usize = 80;
 /// Longest text of a memory, in characters.
 pub(crate) const MAX_TEXT_CHARS: usize = 400;
 
+/// Effects of a turn that an answer may state; the last one states none.
+const EFFECTS: [&str; 8] =
+    ["changed", "revealed", "refused", "blocked", "nothing", "answered", "looked", "unstated"];
+
 /// Longest text of one earlier turn in the prompt, in characters.
 const HISTORY_CHARS: usize = 160;
 
@@ -71,6 +75,8 @@ persistence: `ephemeral` ends with this episode (a door left open); `core` must 
 status: `tentative` if one turn does not prove it.
 importance: 900 death, 700 points, 500 useful, 200 minor; above 700 only for death or score.
 first_turn: number of the turn in which it began.
+effect: what the reply says that the action did: changed, revealed, refused, blocked (by something that may pass), \
+nothing, answered, looked; `unstated` where it does not say so plainly.
 supersedes: exact titles of memories that yours replaces. Those marked `raw` are notes of a program: \
 replace them by sentences that keep what they say.
 invalidates: exact titles of memories that this turn proves wrong, and the reason.
@@ -97,6 +103,7 @@ pub(crate) fn schema() -> Value {
         "status": choice(&["active", "tentative"]),
         "importance": {"type": "integer", "minimum": 1, "maximum": 1000},
         "first_turn": {"type": "integer"},
+        "effect": choice(&EFFECTS),
         "supersedes": titles.clone(),
         "invalidates": titles,
         "invalidation_reason": text(200),
@@ -242,6 +249,7 @@ fn short_memories(turn: &Turn, memories: &[Memory]) -> Value {
 mod tests {
     use super::*;
     use crate::record::context::PlaceMemories;
+    use crate::record::effect::Effect;
     use crate::record::surroundings::Surroundings;
     use crate::record::triggers::Changes;
 
@@ -282,6 +290,7 @@ mod tests {
             number: 1,
             before: place.clone(),
             after: place,
+            effect: Effect::Looked,
             triggers: Vec::new(),
             repeat: false,
             memories: PlaceMemories::default(),

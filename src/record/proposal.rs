@@ -1,5 +1,6 @@
 //! The memory that a model or the built-in rules propose for a turn.
 
+use crate::record::effect::Effect;
 use crate::types::Memory;
 
 /// The place that a memory belongs to.
@@ -22,6 +23,8 @@ pub struct Proposal {
     pub invalidates: Vec<String>,
     /// Why they are wrong.
     pub invalidation_reason: String,
+    /// The effect of the turn, where a model states it.
+    pub effect: Option<Effect>,
     /// The reason for the whole.
     pub reasoning: String,
     /// Parts of the answer that were dropped or changed.

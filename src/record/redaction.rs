@@ -35,7 +35,8 @@ pub(crate) fn redact_turn(turn: &mut Turn) -> Vec<String> {
 
 /// Redacts the texts of a proposal in place, and adds warnings to it.
 pub(crate) fn redact_proposal(proposal: &mut Proposal) {
-    let Proposal { memories, supersedes, invalidates, invalidation_reason, reasoning, warnings } = proposal;
+    let Proposal { memories, supersedes, invalidates, invalidation_reason, reasoning, warnings, effect: _ } =
+        proposal;
     let mut masked = Vec::new();
     let mut hide = |text: &mut String, of: &str| hide(text, of, &mut masked);
     for (memory, _) in memories {

@@ -9,6 +9,7 @@ use crate::journal::text::Text;
 use crate::llm::ModelUse;
 use crate::notebook::add::{AddOutcome, AddReport};
 use crate::record::context::{ModelOutcome, TurnContext};
+use crate::record::effect::Effect;
 use crate::record::places::Place;
 use crate::record::triggers::Trigger;
 use crate::record::turn::Turn;
@@ -66,6 +67,8 @@ pub struct RecordReport {
     pub turn: u64,
     /// Where the action was taken.
     pub place: Place,
+    /// The effect of the turn.
+    pub effect: Effect,
     /// Visits of that place, this one included.
     pub visits: u64,
     /// The triggers that fired.
@@ -118,7 +121,7 @@ impl RecordReport {
         match (self.outcome, &self.tried) {
             (Outcome::Tried, Some(tried)) => {
                 let times = if tried.count == 1 { "time" } else { "times" };
-                let unknown = if tried.effect_unknown { ", effect unknown" } else { "" };
+                let unknown = if tried.result.is_unknown() { ", effect unknown" } else { "" };
                 parts.push(format!("tried \"{}\" {} {times} at {place}{unknown}", tried.action, tried.count));
             }
             (Outcome::RecordedBefore, _) => {
@@ -203,6 +206,7 @@ pub(super) fn entry<'a>(context: &TurnContext, report: &'a RecordReport) -> Entr
     let texts = |texts: &'a [String]| (!texts.is_empty()).then(|| texts.iter().map(Text::from).collect());
     Entry {
         outcome: Some(<&str>::from(outcome).into()),
+        effect: Some(<&str>::from(report.effect).into()),
         turn: Some(turn),
         triggers: Some(report.triggers.iter().map(|trigger| <&str>::from(*trigger).into()).collect()),
         memories: Some(report.memories.iter().map(MemoryEntry::from).collect()),

@@ -229,10 +229,13 @@ impl Recorder<'_> {
         let noticed = |trigger: &Trigger| waiting.triggers.iter().any(|name| name == <&str>::from(*trigger));
         let memories = PlaceMemories::of(&files, &before, &after);
         let surroundings = Surroundings::of(&files, &before, waiting.seen.clone());
+        let changes = Changes::of(&turn, before.id != after.id);
+        let here = files.section_without_memories(&before.scope());
         Ok(Some(TurnContext {
             episode: turn.episode.unwrap_or(1),
             number: turn.turn.unwrap_or(1),
-            changes: Changes::of(&turn, before.id != after.id),
+            changes,
+            effect: self.effect(&turn, changes, &here, None),
             triggers: Trigger::VARIANTS.iter().copied().filter(noticed).collect(),
             repeat: false,
             memories,

@@ -6,6 +6,7 @@ use serde::Serialize;
 use strum::VariantArray;
 
 use crate::notebook::authority::Proof;
+use crate::record::effect::Effect;
 use crate::record::turn::Turn;
 use crate::types::fold_action;
 
@@ -28,7 +29,7 @@ pub enum Trigger {
     FirstVisit,
     /// The reply is long.
     Response,
-    /// The caller says that the world changed, and nothing else shows it.
+    /// The reply or the caller says that the world changed, and nothing else shows it.
     WorldChanged,
 }
 
@@ -54,23 +55,27 @@ pub struct Changes {
     pub score: bool,
     /// The place.
     pub location: bool,
-    /// The inventory, as a multiset.
-    pub inventory: bool,
+    /// Something is carried that was not.
+    pub gained: bool,
+    /// Something is no longer carried.
+    pub lost: bool,
     /// The player died.
     pub death: bool,
-    /// The caller says that the world changed.
-    pub world: bool,
+    /// The game is won.
+    pub won: bool,
 }
 
 impl Changes {
     /// Compares before and after. `moved`: the place is another.
     pub fn of(turn: &Turn, moved: bool) -> Changes {
+        let (gained, lost) = inventory_change(turn);
         Changes {
             score: score_change(turn).is_some_and(|change| change != 0),
             location: moved,
-            inventory: inventory_change(turn) != (Vec::new(), Vec::new()),
+            gained: !gained.is_empty(),
+            lost: !lost.is_empty(),
             death: turn.died,
-            world: turn.world_changed == Some(true),
+            won: turn.won,
         }
     }
 
@@ -79,9 +84,22 @@ impl Changes {
         Proof { died: self.death, scored: self.score }
     }
 
-    /// True if the turn changed nothing that the game shows: the action was tried in vain.
-    pub(crate) fn nothing(self) -> bool {
-        !(self.score || self.location || self.inventory || self.death || self.world)
+    /// The inventory changed.
+    pub(crate) fn inventory(self) -> bool {
+        self.gained || self.lost
+    }
+
+    /// The effect that the facts show, the weightiest.
+    pub(super) fn effect(self) -> Option<Effect> {
+        let shown = [
+            (self.death, Effect::Died),
+            (self.won, Effect::Won),
+            (self.location, Effect::Moved),
+            (self.score, Effect::Scored),
+            (self.gained, Effect::Gained),
+            (self.lost, Effect::Lost),
+        ];
+        shown.into_iter().find_map(|(is_shown, effect)| is_shown.then_some(effect))
     }
 }
 
@@ -115,16 +133,21 @@ fn missing<'a>(one: &'a [String], other: &[String]) -> Vec<&'a str> {
 }
 
 /// The triggers that fire.
-pub(crate) fn fired(turn: &Turn, changes: Changes, first_visit: bool, switches: &Switches) -> Vec<Trigger> {
-    let shown = changes.score || changes.location || changes.inventory || changes.death;
+pub(crate) fn fired(
+    turn: &Turn,
+    changes: Changes,
+    effect: Effect,
+    first_visit: bool,
+    switches: &Switches,
+) -> Vec<Trigger> {
     let fires = |trigger: &Trigger| match trigger {
         Trigger::Score => changes.score,
         Trigger::Location => changes.location,
-        Trigger::Inventory => changes.inventory,
+        Trigger::Inventory => changes.inventory(),
         Trigger::Death => changes.death,
         Trigger::FirstVisit => first_visit,
         Trigger::Response => turn.response.trim().chars().count() > switches.response_chars,
-        Trigger::WorldChanged => changes.world && !shown,
+        Trigger::WorldChanged => matches!(effect, Effect::Revealed | Effect::Changed),
     };
     let all = Trigger::VARIANTS.iter().copied();
     all.filter(|trigger| !switches.off.contains(trigger) && fires(trigger)).collect()
@@ -133,6 +156,8 @@ pub(crate) fn fired(turn: &Turn, changes: Changes, first_visit: bool, switches: 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::effect::effect_of;
+    use crate::record::replies::Replies;
 
     fn turn() -> Turn {
         Turn::new("wait", "Time passes.", None)
@@ -140,7 +165,8 @@ mod tests {
 
     fn names(turn: &Turn, moved: bool, first: bool) -> Vec<&'static str> {
         let changes = Changes::of(turn, moved);
-        fired(turn, changes, first, &Switches::default()).into_iter().map(Into::into).collect()
+        let effect = effect_of(turn, changes, Replies::built_in(), None, None);
+        fired(turn, changes, effect, first, &Switches::default()).into_iter().map(Into::into).collect()
     }
 
     #[test]
@@ -151,7 +177,7 @@ mod tests {
         assert_eq!(names(&Turn { died: true, ..turn() }, false, false), ["death"]);
         let scored = Turn { score_before: Some(5), score_after: Some(-5), ..turn() };
         assert_eq!(names(&scored, false, false), ["score"]);
-        let changed = Turn { world_changed: Some(true), ..turn() };
+        let changed = Turn { action: "pull lever".to_owned(), world_changed: Some(true), ..turn() };
         assert_eq!(names(&changed, false, false), ["world_changed"]);
         assert_eq!(names(&changed, true, false), ["location"]);
     }
@@ -167,7 +193,7 @@ mod tests {
         let carrying = |before: &[&str], after: &[&str]| {
             let list = |items: &[&str]| Some(items.iter().map(|item| (*item).to_owned()).collect());
             let turn = Turn { inventory_before: list(before), inventory_after: list(after), ..turn() };
-            Changes::of(&turn, false).inventory
+            Changes::of(&turn, false).inventory()
         };
         assert!(!carrying(&["a", "b"], &["b", "a"]));
         assert!(carrying(&["a"], &["a", "a"]));
@@ -177,6 +203,7 @@ mod tests {
     fn a_switch_silences_its_trigger() {
         let switches = Switches { off: vec![Trigger::Death], response_chars: 3 };
         let turn = Turn { died: true, ..turn() };
-        assert_eq!(fired(&turn, Changes::of(&turn, false), false, &switches), [Trigger::Response]);
+        let changes = Changes::of(&turn, false);
+        assert_eq!(fired(&turn, changes, Effect::Died, false, &switches), [Trigger::Response]);
     }
 }

@@ -101,6 +101,9 @@ pub struct Turn {
     pub inventory_after: Option<Vec<String>>,
     /// The player died.
     pub died: bool,
+    /// The game is won.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub won: bool,
     /// The game's world changed; `None` if unknown.
     pub world_changed: Option<bool>,
     /// The player's reason.
@@ -189,11 +192,6 @@ impl Turn {
             || self.inventory_before.is_some() && self.inventory_after.is_some()
     }
 
-    /// True if a fact was sent that can show an effect of the action.
-    pub(crate) fn shows_effect(&self) -> bool {
-        self.has_pairs() || self.world_changed.is_some() || self.died || self.location_after.is_some()
-    }
-
     /// Reads a turn from JSON text.
     ///
     /// # Errors
@@ -239,6 +237,7 @@ impl Turn {
             inventory_before: fields.read("inventory_before", inventory)?,
             inventory_after: fields.read("inventory_after", inventory)?,
             died: fields.read("died", flag)?.unwrap_or(false),
+            won: fields.read("won", flag)?.unwrap_or(false),
             world_changed: match fields.read("world_changed", flag)? {
                 Some(changed) => Some(changed),
                 None => fields.read("valid", flag)?,

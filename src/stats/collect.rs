@@ -220,7 +220,7 @@ struct RecallCosts<'a> {
     session: &'a Document,
     names: PlaceNames,
     ends: HashMap<u64, &'a str>,
-    circumstances: Circumstances,
+    circumstances: Circumstances<'a>,
     /// All sections, where a memory links to one.
     linked: OnceCell<HashMap<Scope, UnreadSection<'a>>>,
     /// See [`one_in`].
@@ -247,7 +247,7 @@ impl<'a> RecallCosts<'a> {
             lasting,
             session,
             names: PlaceNames::of(lasting.headings()),
-            circumstances: Circumstances::of(&game, 0),
+            circumstances: Circumstances::of(&game, 0, ""),
             linked: OnceCell::new(),
             one_in: one_in(places),
             places: 0,

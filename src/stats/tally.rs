@@ -5,9 +5,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use serde_json::value::RawValue;
-
 use crate::journal::entry::{Entry, MemoryEntry, ModelEntry, PlayedTurn, QUEUED};
+use crate::record::effect::Effect;
 use crate::stats::figures::{EpisodeFigures, Milestone, ModelFigures, QueueFigures, TurnFigures};
 use crate::types::fold_action;
 
@@ -60,7 +59,7 @@ impl Tally {
             }
         } else if let Some(turn) = &line.turn {
             self.turns.count_outcome(outcome);
-            effect = Some(self.count_turn(turn, line.time.as_deref()));
+            effect = Some(self.count_turn(turn, line));
         }
         if line.is_queued()
             && let Some(id) = line.id.as_deref()
@@ -83,12 +82,13 @@ impl Tally {
         }
     }
 
-    fn count_turn(&mut self, turn: &PlayedTurn<'_>, time: Option<&str>) -> TurnEffect {
-        if let Some(time) = time {
+    fn count_turn(&mut self, turn: &PlayedTurn<'_>, line: &Entry<'_>) -> TurnEffect {
+        if let Some(time) = line.time.as_deref() {
             self.turns.since.get_or_insert_with(|| time.to_owned());
             self.turns.until = Some(time.to_owned());
         }
-        let nothing = changed_nothing(turn);
+        let judged = line.effect.as_deref().and_then(|effect| effect.parse::<Effect>().ok());
+        let nothing = judged.is_some_and(Effect::had_none);
         let repeated = self.is_repeated(turn, nothing);
         let episode = self.episodes.entry(turn.episode.unwrap_or(1)).or_default();
         episode.turns += 1;
@@ -171,28 +171,6 @@ impl EpisodeFigures {
             self.milestones.push(Milestone { score: after, turns: self.turns });
         }
     }
-}
-
-/// As `record` decides it: same score, place, inventory and life, and the caller says nothing else.
-fn changed_nothing(turn: &PlayedTurn<'_>) -> bool {
-    let score = matches!((turn.score_before, turn.score_after), (Some(a), Some(b)) if a != b);
-    let after = turn.location_after.as_ref().and_then(|place| place.id);
-    let moved = after.is_some() && after != turn.place();
-    let life_or_world = turn.died == Some(true) || turn.world_changed == Some(true);
-    !(score || moved || life_or_world || inventory_changed(turn))
-}
-
-fn inventory_changed(turn: &PlayedTurn<'_>) -> bool {
-    let (Some(before), Some(after)) = (turn.inventory_before, turn.inventory_after) else { return false };
-    if before.get() == after.get() {
-        return false;
-    }
-    let items = |list: &RawValue| {
-        let mut items: Vec<String> = serde_json::from_str(list.get()).unwrap_or_default();
-        items.sort_unstable();
-        items
-    };
-    items(before) != items(after)
 }
 
 #[cfg(test)]

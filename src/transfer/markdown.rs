@@ -43,10 +43,8 @@ pub fn read(bytes: &[u8]) -> Result<TransferSource, TransferError> {
         source.push(Origin::Line(entry.line), Ok(item));
     }
     for problem in problems(text) {
-        let is_broken = matches!(
-            problem.kind,
-            Kind::BrokenVisits(_) | Kind::BrokenAttempt(_) | Kind::BrokenWay(_) | Kind::BrokenCarried(_)
-        );
+        let is_broken =
+            matches!(problem.kind, Kind::BrokenVisits(_) | Kind::BrokenAttempt(_) | Kind::BrokenWay(_));
         if is_broken || problem.kind.hides_memories() {
             source.push(Origin::Line(problem.line), Err(problem.kind.to_string()));
         }
@@ -61,36 +59,25 @@ pub fn read(bytes: &[u8]) -> Result<TransferSource, TransferError> {
 /// [`TransferError`] if the text would be parsed differently from what was written.
 pub fn write(sections: &[(Scope, Section)]) -> Result<Vec<u8>, TransferError> {
     let mut document = Document::parse(String::new());
-    let additions =
-        sections.iter().map(|(scope, section)| {
-            let Section {
-                name,
-                visits,
-                episodes,
-                first_visit,
-                memories,
-                tried,
-                worked,
-                ways,
-                carried,
-                notes: _,
-            } = section.clone();
-            let entries = BTreeMap::new();
-            let attempts = tried;
-            let update = SectionUpdate {
-                name,
-                visits,
-                episodes,
-                memories,
-                entries,
-                first_visit,
-                attempts,
-                worked,
-                ways,
-                carried,
-            };
-            (scope.clone(), update)
-        });
+    let additions = sections.iter().map(|(scope, section)| {
+        let Section { name, visits, episodes, first_visit, memories, tried, worked, ways, seen, notes: _ } =
+            section.clone();
+        let entries = BTreeMap::new();
+        let attempts = tried;
+        let update = SectionUpdate {
+            name,
+            visits,
+            episodes,
+            memories,
+            entries,
+            first_visit,
+            attempts,
+            worked,
+            ways,
+            seen,
+        };
+        (scope.clone(), update)
+    });
     let text = document.update(&additions.collect()).and_then(|()| document.into_text());
     text.map(String::into_bytes).map_err(|error| TransferError {
         problem: error.to_string(),

@@ -15,7 +15,7 @@ use crate::transfer::place::PlaceIndex;
 use crate::transfer::secrets::MaskedItems;
 use crate::transfer::section_entries::{MergeOutcome, SectionEntries};
 use crate::transfer::{Item, Origin, PlaceReference, SourceItem};
-use crate::types::{Attempt, Carried, Memory, Moment, Scope, Way, fold_action};
+use crate::types::{Attempt, Memory, Moment, Scope, Way, fold_action};
 
 pub use crate::transfer::section_entries::OnConflict;
 
@@ -90,7 +90,7 @@ struct SectionMerge {
     /// By action and place reached.
     ways: CountMerge<(String, u64), Way>,
     /// By episode.
-    carried: CountMerge<u64, Carried>,
+    seen: CountMerge<String, Attempt>,
 }
 
 /// Counted facts of a file and of a source by their subject. Of two about one subject the greater count stays.
@@ -287,8 +287,8 @@ impl SectionMerge {
             known: lasting.is_some(),
             tried: CountMerge::of(lists().flat_map(|section| &section.tried), key),
             worked: CountMerge::of(lists().flat_map(|section| &section.worked), key),
+            seen: CountMerge::of(lists().flat_map(|section| &section.seen), key),
             ways: CountMerge::of(lists().flat_map(|section| &section.ways), way),
-            carried: CountMerge::of(lists().flat_map(|section| &section.carried), |line| line.episode),
             ..SectionMerge::default()
         }
     }
@@ -305,11 +305,11 @@ impl SectionMerge {
                 self.ways.take((fold_action(&way.action), way.to), way, |way| way.count);
             }
         }
-        for line in &section.carried {
-            self.carried.take(line.episode, line.clone(), |_| 0);
-        }
         for attempt in &section.worked {
             take_attempt(&mut self.worked, attempt);
+        }
+        for attempt in &section.seen {
+            take_attempt(&mut self.seen, attempt);
         }
         section.tried.iter().filter(|attempt| take_attempt(&mut self.tried, attempt)).count() as u64
     }
@@ -326,7 +326,7 @@ impl SectionMerge {
             update.attempts = self.tried.to_write();
             update.worked = self.worked.to_write();
             update.ways = self.ways.to_write();
-            update.carried = self.carried.to_write();
+            update.seen = self.seen.to_write();
             wanted |= self.described;
         }
         wanted.then_some(update)

@@ -13,11 +13,11 @@ use crate::record::turn::{category, date};
 use crate::transfer::place::PlaceReference;
 use crate::transfer::source::Item;
 use crate::types::fields::{
-    Expected, FieldError, Fields, count, episode, flag, integer, named, number, span, text, texts,
+    Expected, FieldError, Fields, count, episode, integer, named, number, span, text, texts,
 };
 use crate::types::text::truncate;
 use crate::types::{
-    Attempt, Category, Cause, Memory, Moment, Provenance, Reference, Scope, clamp_importance,
+    Attempt, Category, Cause, Memory, Moment, Provenance, Reference, Scope, TryResult, clamp_importance,
 };
 
 /// Keys of a memory without its provenance, and of a section.
@@ -45,7 +45,7 @@ const ITEM_KEYS: [&str; 26] = [
     "first_visit",
     "ways",
     "worked",
-    "carried",
+    "seen",
     "tried",
     "memories",
 ];
@@ -98,7 +98,7 @@ pub(crate) fn section_object(scope: &Scope, section: &Section) -> Map<String, Va
         ("first_visit", json!(section.first_visit)),
         ("ways", list(&section.ways)),
         ("worked", list(&section.worked)),
-        ("carried", list(&section.carried)),
+        ("seen", list(&section.seen)),
         ("tried", json!(section.tried)),
     ])
 }
@@ -136,7 +136,7 @@ pub(crate) fn read_item(value: &Value) -> Result<Item, String> {
     if has(&["text", "content", "title"]) {
         return reader.memory();
     }
-    if has(&["visits", "episodes", "tried", "ways", "worked", "carried", "name"]) {
+    if has(&["visits", "episodes", "tried", "ways", "worked", "seen", "name"]) {
         return reader.section();
     }
     Err("neither a memory (`text`) nor a place (`visits`, `tried`)".to_owned())
@@ -228,7 +228,7 @@ impl<'a> ObjectReader<'a> {
             tried: self.attempts("tried")?,
             worked: self.attempts("worked")?,
             ways: self.parse("ways")?.unwrap_or_default(),
-            carried: self.parse("carried")?.unwrap_or_default(),
+            seen: self.attempts("seen")?,
             ..Section::default()
         };
         Ok(Item::Section { place: self.place()?, section: Box::new(section) })
@@ -288,15 +288,11 @@ pub(crate) fn read_attempt(value: &Value) -> Result<Attempt, String> {
         episode: fields.read("episode", count)?,
         turn: fields.read("turn", count)?,
         reply: fields.read("reply", text)?.unwrap_or_default(),
-        effect_unknown: fields.read("effect_unknown", truth)?.unwrap_or_default(),
-        deadly: fields.read("deadly", truth)?.unwrap_or_default(),
+        result: fields.read("result", result)?.unwrap_or_default(),
     })
 }
 
-/// A truth value, which SQLite has as a number.
-fn truth(value: &Value) -> Result<bool, Expected> {
-    match value.as_u64() {
-        Some(number @ (0 | 1)) => Ok(number == 1),
-        _ => flag(value),
-    }
+/// Reads what came of an action.
+fn result(value: &Value) -> Result<TryResult, Expected> {
+    serde_json::from_value(value.clone()).map_err(|_| "vain, blocked, deadly, died, unknown or unseen".into())
 }

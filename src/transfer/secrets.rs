@@ -64,15 +64,11 @@ fn texts_of(item: &mut Item) -> Vec<&mut String> {
 
 fn texts_of_section(section: &mut Section) -> Vec<&mut String> {
     let mut texts = vec![&mut section.name];
-    for attempt in section.tried.iter_mut().chain(&mut section.worked) {
+    for attempt in section.tried.iter_mut().chain(&mut section.worked).chain(&mut section.seen) {
         texts.extend([&mut attempt.action, &mut attempt.reply]);
     }
     for way in &mut section.ways {
         texts.extend([&mut way.action, &mut way.name]);
-        texts.extend(&mut way.refused_without);
-    }
-    for change in section.carried.iter_mut().flat_map(|line| &mut line.changes) {
-        texts.extend(change.gained.iter_mut().chain(&mut change.lost));
     }
     texts
 }

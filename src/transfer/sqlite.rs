@@ -44,12 +44,12 @@ CREATE TABLE places (
     scope TEXT PRIMARY KEY, name TEXT NOT NULL, visits, episodes TEXT NOT NULL, evidence TEXT NOT NULL DEFAULT '{}'
 );
 CREATE TABLE tried (
-    scope TEXT NOT NULL, action TEXT NOT NULL, count, episode, turn, reply TEXT NOT NULL, effect_unknown, deadly
+    scope TEXT NOT NULL, action TEXT NOT NULL, count, episode, turn, reply TEXT NOT NULL, result TEXT
 );
 ";
 
 /// Keys of a section that stand together in the column `evidence`.
-const EVIDENCE: [&str; 4] = ["first_visit", "ways", "worked", "carried"];
+const EVIDENCE: [&str; 4] = ["first_visit", "ways", "worked", "seen"];
 
 const NO_DATABASE: &str = "give a database with a table `memories` that has a column `content`";
 
@@ -83,7 +83,7 @@ pub fn write(sections: &[(Scope, Section)]) -> Result<Vec<u8>, TransferError> {
 
 fn fill(connection: &Connection, sections: &[(Scope, Section)]) -> rusqlite::Result<()> {
     let mut place = connection.prepare("INSERT INTO places VALUES (?, ?, ?, ?, ?)")?;
-    let mut tried = connection.prepare("INSERT INTO tried VALUES (?, ?, ?, ?, ?, ?, ?, ?)")?;
+    let mut tried = connection.prepare("INSERT INTO tried VALUES (?, ?, ?, ?, ?, ?, ?)")?;
     let mut row = connection.prepare(
         "INSERT INTO memories (session_id, turn_number, content, importance, location, score, moves, timestamp, \
          fields) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -97,9 +97,10 @@ fn fill(connection: &Connection, sections: &[(Scope, Section)]) -> rusqlite::Res
         place.execute(params![key, section.name, cell(section.visits), episodes, evidence])?;
         for attempt in &section.tried {
             let (episode, turn) = (attempt.episode.map(cell), attempt.turn.map(cell));
-            let Attempt { action, count, reply, effect_unknown, deadly, .. } = attempt;
+            let Attempt { action, count, reply, result, .. } = attempt;
+            let result = json!(result).as_str().map(str::to_owned);
             let count = cell(*count);
-            tried.execute(params![key, action, count, episode, turn, reply, effect_unknown, deadly])?;
+            tried.execute(params![key, action, count, episode, turn, reply, result])?;
         }
         let location = match scope {
             Scope::Location(id) if section.name.is_empty() => id.to_string(),

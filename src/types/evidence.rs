@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::types::direction::Direction;
 use crate::types::text;
 
-/// An action and its last reply: in `### Tried` one after which score, place, inventory and life were the same,
-/// in `### Worked` one that did change something, without reply.
+/// An action and its last reply: in `### Tried` one after which nothing was seen to change, in `### Worked` one that did
+/// change something, without reply, in `### Seen` one that only looked.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Attempt {
     /// The action in its first wording.
@@ -21,12 +21,64 @@ pub struct Attempt {
     pub turn: Option<u64>,
     /// The beginning of the last reply, on one line.
     pub reply: String,
-    /// The caller gave no facts by which to tell whether the action changed something.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub effect_unknown: bool,
-    /// The action is a direction, and who went there died.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub deadly: bool,
+    /// What came of the last try.
+    #[serde(skip_serializing_if = "TryResult::is_vain")]
+    pub result: TryResult,
+}
+
+/// What came of a tried action: the last field of its mark in the file.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    strum::IntoStaticStr,
+    strum::EnumString,
+    strum::VariantArray,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum TryResult {
+    /// It was refused, or nothing happened. A line without a field says so.
+    #[default]
+    #[strum(serialize = "")]
+    Vain,
+    /// Something that may pass was in the way: a lock, the dark, a guard, or the thing was not there.
+    #[strum(serialize = "blocked")]
+    Blocked,
+    /// It is a direction, and it killed.
+    #[strum(serialize = "deadly")]
+    Deadly,
+    /// It is a direction, and the player died of something that it may have nothing to do with.
+    #[strum(serialize = "died")]
+    Died,
+    /// Nobody knows whether it changed something.
+    #[strum(serialize = "effect unknown")]
+    Unknown,
+    /// The facts of the turn show no change, and the reply is of no known class.
+    #[strum(serialize = "no effect seen")]
+    Unseen,
+}
+
+impl TryResult {
+    /// The field in the file; empty for [`TryResult::Vain`].
+    pub fn field(self) -> &'static str {
+        self.into()
+    }
+
+    /// True if the action was refused, or nothing happened.
+    pub fn is_vain(&self) -> bool {
+        *self == TryResult::Vain
+    }
+
+    /// True if it is not known whether the action changed something.
+    pub fn is_unknown(self) -> bool {
+        matches!(self, TryResult::Unknown | TryResult::Unseen | TryResult::Died)
+    }
 }
 
 /// A way that was walked: a line of `### Ways`.
@@ -48,31 +100,6 @@ pub struct Way {
     /// Turn of the last time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn: Option<u64>,
-    /// Items that were carried, and had been lacking when the action was refused here.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub refused_without: Vec<String>,
-}
-
-/// The items that came and went in one episode: a line of `### Carried`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Carried {
-    /// The episode.
-    pub episode: u64,
-    /// In the order in which they were recorded.
-    pub changes: Vec<CarriedChange>,
-}
-
-/// The items that came and went in one turn.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CarriedChange {
-    /// The turn that made the change.
-    pub turn: u64,
-    /// Items that came, each as often as it came.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub gained: Vec<String>,
-    /// Items that went.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub lost: Vec<String>,
 }
 
 /// The count of a way that states none.
@@ -80,62 +107,127 @@ fn once() -> u64 {
     1
 }
 
-impl Carried {
-    /// The items that are carried after the last recorded turn.
-    pub fn now(&self) -> Vec<String> {
-        self.at(u64::MAX)
-    }
+/// Verbs that every parser treats alike, each with the one that stands for it.
+const VERBS: [(&str, &str); 10] = [
+    ("get", "take"),
+    ("x", "examine"),
+    ("press", "push"),
+    ("shut", "close"),
+    ("hit", "attack"),
+    ("kill", "attack"),
+    ("l", "look"),
+    ("i", "inventory"),
+    ("inv", "inventory"),
+    ("z", "wait"),
+];
 
-    /// The items that were carried when a turn began.
-    pub fn at(&self, turn: u64) -> Vec<String> {
-        let mut items: Vec<String> = Vec::new();
-        for change in self.changes.iter().filter(|change| change.turn < turn) {
-            for lost in &change.lost {
-                if let Some(at) = items.iter().position(|item| is_same_item(item, lost)) {
-                    items.remove(at);
-                }
-            }
-            items.extend(change.gained.iter().cloned());
-        }
-        items
+/// Words behind `get` with which it is another verb than `take`.
+const GET_PARTICLES: [&str; 10] =
+    ["up", "in", "on", "out", "off", "into", "onto", "down", "inside", "outside"];
+
+/// Words that say nothing of what an action is about.
+const ARTICLES: [&str; 4] = ["the", "a", "an", "some"];
+
+/// The words of an action as a parser reads them: lower case, single spaces, no prompt, no "I", no articles and no end
+/// mark. Spellings of a direction stay apart.
+pub fn fold_words(action: &str) -> String {
+    let lower = text::fold_spaces(action).to_lowercase();
+    let bare = lower.trim_start_matches(['>', ' ']).trim_end_matches(['.', '!', '?', ' ']);
+    let mut words: Vec<&str> = bare.split(' ').collect();
+    if words.len() > 1 && words[0] == "i" {
+        words.remove(0);
     }
+    if words.len() > 1 && words.iter().any(|word| ARTICLES.contains(word)) {
+        let last = words.len() - 1;
+        let mut at = 0;
+        words.retain(|word| {
+            at += 1;
+            at == 1 || at > last || !ARTICLES.contains(word)
+        });
+    }
+    let folded = words.join(" ");
+    // An action of marks alone is itself.
+    if folded.is_empty() { lower } else { folded }
 }
 
-/// The items that were carried when a turn of an episode began, by the lines of all episodes. Nothing was carried in an
-/// episode without a line. `None` where nobody knows: no number comes before that of turn 0.
-pub(crate) fn carried_at(lines: &[Carried], episode: u64, turn: u64) -> Option<Vec<String>> {
-    match lines.iter().find(|line| line.episode == episode) {
-        Some(_) if turn == 0 => None,
-        line => Some(line.map(|line| line.at(turn)).unwrap_or_default()),
-    }
-}
-
-/// The items of `now` that `then` does not have, each as often as it lacks.
-pub fn gained_since(now: &[String], then: &[String]) -> Vec<String> {
-    let mut gained = now.to_vec();
-    for item in then {
-        if let Some(at) = gained.iter().position(|other| is_same_item(item, other)) {
-            gained.remove(at);
-        }
-    }
-    gained
-}
-
-/// True if two names are those of the same item: case and surplus space do not count.
-fn is_same_item(one: &str, other: &str) -> bool {
-    let folded = |name: &str| text::fold_spaces(name).to_lowercase();
-    folded(one) == folded(other)
-}
-
-/// The form in which actions are compared: lower case, single spaces, and one name for each direction.
+/// The form in which actions are compared: that of [`fold_words`], with one name for each direction and for verbs that
+/// every parser treats alike.
 pub fn fold_action(action: &str) -> String {
     if let Some(direction) = Direction::of(action) {
         return direction.name().to_owned();
     }
-    let has_single_spaces = action.trim() == action && !action.contains("  ");
-    if has_single_spaces && action.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ') {
-        return action.to_ascii_lowercase();
+    let folded = fold_words(action);
+    if let Some(direction) = Direction::of(&folded) {
+        return direction.name().to_owned();
     }
-    let folded = text::fold_spaces(action).to_lowercase();
-    Direction::of(&folded).map_or(folded, |direction| direction.name().to_owned())
+    one_verb(&folded).unwrap_or(folded)
+}
+
+/// True if an action asks for what goes along with the player, and so shows the same at every place.
+pub fn asks_for_status(action: &str) -> bool {
+    matches!(fold_action(action).as_str(), "inventory" | "score" | "diagnose")
+}
+
+/// The action with the verb that stands for all of its kind; `None` where it has that verb.
+fn one_verb(folded: &str) -> Option<String> {
+    let (verb, rest) = folded.split_once(' ').unwrap_or((folded, ""));
+    match verb {
+        "get" if rest.is_empty() || GET_PARTICLES.contains(&rest.split(' ').next().unwrap_or_default()) => {
+            None
+        }
+        "i" | "inv" | "z" if !rest.is_empty() => None,
+        "look" | "l" if rest.starts_with("at ") => Some(format!("examine {}", &rest[3..])),
+        "pick" => {
+            let thing = rest.strip_prefix("up ").or_else(|| rest.strip_suffix(" up"))?;
+            Some(format!("take {thing}"))
+        }
+        _ => {
+            let (_, one) = VERBS.iter().find(|(other, _)| *other == verb)?;
+            Some(format!("{one} {rest}").trim_end().to_owned())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_that_every_parser_treats_alike_are_one_action() {
+        for (one, other) in [
+            ("take rug", "> Take the rug."),
+            ("get rug", "pick up a rug"),
+            ("pick rug up", "I take the rug!"),
+            ("x desk", "examine the desk"),
+            ("look at desk", "EXAMINE DESK"),
+            ("press button", "push button"),
+            ("shut door", "close the door"),
+            ("kill troll with sword", "hit the troll with the sword"),
+            ("n", "go North."),
+            ("l", "look"),
+            ("I", "inventory"),
+            ("z", "wait."),
+        ] {
+            assert_eq!(fold_action(one), fold_action(other), "{one:?} {other:?}");
+        }
+        for (one, other) in [
+            ("get up", "take up"),
+            ("get in boat", "take in boat"),
+            ("take off hat", "take hat"),
+            ("type a", "type"),
+            ("the", ""),
+            ("i boat", "boat"),
+            (">", "."),
+            ("open door", "close door"),
+            ("z 3", "wait 3"),
+        ] {
+            assert_ne!(fold_action(one), fold_action(other), "{one:?} {other:?}");
+        }
+    }
+
+    #[test]
+    fn spellings_of_a_direction_are_apart_as_words() {
+        assert_ne!(fold_words("nw"), fold_words("Northwest"));
+        assert_eq!(fold_words("> Northwest."), fold_words("northwest"));
+    }
 }

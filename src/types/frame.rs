@@ -75,11 +75,6 @@ pub(crate) fn list_item(name: &str) -> Cow<'_, str> {
     if name.contains(LIST_MARKS) { Cow::Owned(quoted(name)) } else { Cow::Borrowed(name) }
 }
 
-/// As [`list_item`], in a list before a colon.
-pub(crate) fn heading_item(name: &str) -> Cow<'_, str> {
-    if name.contains([':', '：']) { Cow::Owned(quoted(name)) } else { list_item(name) }
-}
-
 fn quoted(name: &str) -> String {
     let mut out = String::with_capacity(name.len() + 4);
     out.push('"');

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde::Serialize;
 
+use crate::types::evidence::{fold_action, fold_words};
 use crate::types::folder::{FolderError, FolderPath};
 use crate::types::hint::{Advice, Hint};
 
@@ -34,6 +35,12 @@ pub enum Scope {
 impl Scope {
     /// The scopes that have no id.
     pub(crate) const KEYWORDS: [&str; 4] = ["world", "scene", "dialogue", "game"];
+
+    /// The form in which actions of this scope are compared. The game's parser may know one spelling of a direction and
+    /// not the other, and one verb and not its synonym.
+    pub(crate) fn key_of_action(&self, action: &str) -> String {
+        if *self == Scope::Game { fold_words(action) } else { fold_action(action) }
+    }
 
     /// Sort key of the sections of a file: locations first, topics last.
     pub(crate) fn order(&self) -> u8 {

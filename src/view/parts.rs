@@ -12,7 +12,6 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
-use crate::document::carried::write_carried;
 use crate::document::fields::write_fields;
 use crate::document::grammar::write_reference;
 use crate::document::{Document, EntryText, Note, UnreadSection};
@@ -36,7 +35,7 @@ pub(super) struct Parts {
 pub(super) struct SectionParts {
     /// The name in its heading.
     pub(super) name: String,
-    /// The numbers of its parts: visits, memories, notes, ways, actions that worked, tries, what was carried.
+    /// The numbers of its parts: visits, memories, notes, ways, actions that worked, tries, what was seen.
     pub(super) numbers: Vec<u32>,
 }
 
@@ -85,9 +84,7 @@ impl Parts {
         numbers.extend(section.ways.iter().map(|way| self.number_of_way(way)));
         numbers.extend(section.worked.iter().map(|attempt| self.number_of_attempt("o", attempt)));
         numbers.extend(section.tried.iter().map(|attempt| self.number_of_attempt("t", attempt)));
-        numbers.extend(section.carried.iter().map(|carried| {
-            self.number(json!(["c", write_carried(carried).trim_start_matches("- ")]).to_string())
-        }));
+        numbers.extend(section.seen.iter().map(|attempt| self.number_of_attempt("s", attempt)));
         Some(SectionParts { name: section.name.clone(), numbers })
     }
 
@@ -112,8 +109,7 @@ impl Parts {
     }
 
     fn number_of_attempt(&mut self, kind: &str, attempt: &Attempt) -> u32 {
-        let Attempt { action, count, episode, turn, reply, effect_unknown, deadly } = attempt;
-        let flags = u8::from(*deadly) + 2 * u8::from(*effect_unknown);
+        let Attempt { action, count, episode, turn, reply, result } = attempt;
         let action = self.texts.number(action);
         let reply = self.texts.number(reply);
         self.number(short(&[
@@ -123,22 +119,14 @@ impl Parts {
             json!(episode),
             json!(turn),
             json!(reply),
-            json!(flags),
+            json!(result),
         ]))
     }
 
     fn number_of_way(&mut self, way: &Way) -> u32 {
-        let Way { action, to, name: _, count, episode, turn, refused_without } = way;
+        let Way { action, to, name: _, count, episode, turn } = way;
         let action = self.texts.number(action);
-        self.number(short(&[
-            json!("w"),
-            json!(action),
-            json!(to),
-            json!(count),
-            json!(episode),
-            json!(turn),
-            json!(refused_without),
-        ]))
+        self.number(short(&[json!("w"), json!(action), json!(to), json!(count), json!(episode), json!(turn)]))
     }
 
     fn number(&mut self, part: String) -> u32 {

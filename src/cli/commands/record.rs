@@ -104,6 +104,9 @@ pub(crate) struct RecordArgs {
     /// The player died
     #[arg(long, requires = "action")]
     died: bool,
+    /// The game is won
+    #[arg(long, requires = "action")]
+    won: bool,
     /// The game's world changed, although no other fact shows it; `=false`: it did not
     #[arg(long, requires = "action", value_name = "BOOL")]
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
@@ -240,6 +243,7 @@ fn turn_from_flags(args: RecordArgs) -> Result<Turn, Failure> {
         inventory_before: items(args.inventory_before),
         inventory_after: items(args.inventory_after),
         died: args.died,
+        won: args.won,
         world_changed: args.world_changed,
         reasoning: args.reasoning,
         remember,

@@ -10,10 +10,10 @@ use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::paint;
 use crate::cli::section_order::{Order, arranged};
-use crate::document::carried::escape;
 use crate::document::grammar::write_key;
 use crate::document::scan::BYTE_ORDER_MARK;
 use crate::document::ways::anchor;
+use crate::document::ways::escape;
 use crate::document::{Document, PlaceNames, Section, mark_notes};
 use crate::notebook::{MemoryObjects, Snapshot};
 use crate::recall;
@@ -33,7 +33,7 @@ Notes that a person wrote without the syntax of an entry have the comment
 their first visit, as in `list`.
 
 With --json: {version, scope, name, visits, episodes, first_visit, memories,
-ways, worked, tried, carried, notes: [{heading, text}]}; with --all {version,
+ways, worked, seen, tried, notes: [{heading, text}]}; with --all {version,
 order, sections: […]}.")]
 pub(crate) struct ShowArgs {
     /// An id, `npc:ID`, `agent:ID`, `dir:PATH`, `topic:ID`, `world`, `scene`, `dialogue`, `game`, or a place's name
@@ -130,7 +130,7 @@ fn section_json(objects: &MemoryObjects<'_>, scope: &Scope, section: &Section) -
     json!({
         "scope": scope, "name": section.name, "visits": section.visits, "episodes": section.episodes,
         "first_visit": section.first_visit, "memories": memories,
-        "ways": section.ways, "worked": section.worked, "tried": section.tried, "carried": section.carried,
+        "ways": section.ways, "worked": section.worked, "seen": section.seen, "tried": section.tried,
         "notes": section.notes,
     })
 }

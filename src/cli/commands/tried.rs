@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::cli::commands::common::{items, parse_scopes};
+use crate::cli::commands::common::parse_scopes;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::settings::{milliseconds_now, tools_environment};
@@ -19,26 +19,28 @@ use crate::work::verdict::Verdict;
 Examples:
   memories tried 64 take mailbox
   memories tried 64 'take mailbox' > /dev/null || play 'take mailbox'
-  memories tried 22 down --inventory 'brass lantern,sword'
   memories tried dir:. npm test
 
 The verdict, and the exit code:
-  in_vain              0  it failed here, and nothing is carried now that was
-                          lacking then; or all that was tried here gets this
-                          reply; or the game does not understand it: leave it
-  other_circumstances  1  it failed, but something carried now was lacking then
-  worked               1  it has changed something here, or led elsewhere
-  unknown_effect       1  it was done, but nobody said whether it changed
-                          something; the reply is shown
-  no                   1  it was never done here
+  in_vain         0  the game refused it here, nothing happened, or it killed;
+                     or something was in the way in this episode, and nothing
+                     that could matter happened since (`blocked`); or the game
+                     does not understand it: leave it
+  seen            0  it only looks, and this is what it showed
+  may_be_tried    1  something was in the way, or it looked; `since` says what
+                     happened since
+  worked          1  it has changed something here, or led elsewhere
+  unknown_effect  1  it was done, and nobody knows whether it changed
+                     something; the reply is shown
+  no              1  it was never done here
 
 In a folder of a repository (dir:PATH) the action is a command. What failed
 there is in vain as long as nothing changes: no file, commit or variable that
 it depends on. `changed` says that a file which the failure names has changed.
 
-The player carries now what the last recorded turn of the running episode left,
-or --inventory. With --json: {version, verdict, scope, action, memories, count,
-episode, turn, reply, lacking, worked_at, leads_to}. `episode`, `turn` and
+Articles, end marks, case and verbs that every parser treats alike (get and
+take, x and examine) make no difference. With --json: {version, verdict, scope,
+action, memories, count, episode, turn, reply, deadly, blocked, since, worked_at, leads_to}. `episode`, `turn` and
 `reply` are those of the last try; `memories` are those that name the action in
 title or text. Of a command: {count, reply, changed: [TEXT], instead}.")]
 pub(crate) struct TriedArgs {
@@ -48,9 +50,9 @@ pub(crate) struct TriedArgs {
     /// The action; several words are one action
     #[arg(required = true, value_name = "ACTION")]
     action: Vec<String>,
-    /// Items carried now, separated by commas; empty for none
-    #[arg(long, value_name = "ITEMS", value_delimiter = ',')]
-    inventory: Option<Vec<String>>,
+    /// Accepted from callers that still name what is carried; says that it is not used
+    #[arg(long, value_name = "ITEMS", hide = true)]
+    inventory: Option<String>,
 }
 
 pub fn run(cli: Cli<'_>, args: TriedArgs) -> Result<u8, Failure> {
@@ -70,10 +72,12 @@ pub fn run(cli: Cli<'_>, args: TriedArgs) -> Result<u8, Failure> {
     let snapshot = read(notebook.store(), &names)?;
     let sections = owned_sections(&snapshot, &Viewer::Person, &names)?;
     let ((scope, section), (_, game)) = (&sections[0], &sections[sections.len() - 1]);
-    let mut circumstances = Circumstances::of(game, notebook.state().episode);
-    if let Some(items) = items(inventory) {
-        circumstances = circumstances.carrying(items);
+    if inventory.is_some() {
+        cli.ui.warning(
+            "`--inventory` is not used: the verdict is what the game replied and what happened since",
+        );
     }
+    let circumstances = Circumstances::of(game, notebook.state().episode, snapshot.text());
     let evidence = Evidence::of(section, &circumstances, &action);
     if cli.ui.json {
         cli.ui.json_answer(&json::tried(&MemoryObjects::of(&snapshot), (scope, section), &evidence))?;

@@ -1,12 +1,12 @@
-//! Merges evidence: actions that were tried or worked, ways, items that were carried, and visits.
+//! Merges evidence: actions that were tried, worked or looked, ways, and visits.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
 use crate::document::evidence::template;
 use crate::document::grammar::Visits;
-use crate::document::merge::values::{Three, set, sum};
-use crate::types::{Attempt, Carried, CarriedChange, Way, fold_action};
+use crate::document::merge::values::{Three, sum};
+use crate::types::{Attempt, Scope, Way, fold_action};
 
 /// The difference between ours and the merged evidence of one kind.
 #[derive(Debug)]
@@ -56,10 +56,10 @@ fn merge_by<T: Clone, K: Eq + Hash>(
     Changes { put, gone: gone.into_iter().collect() }
 }
 
-/// Merges tried actions, or those that worked. Marks alone say nothing: lines share them.
-pub(super) fn merge_attempts(three: &Three<'_, [Attempt]>) -> Changes<Attempt, String> {
+/// Merges actions of one kind. Marks alone say nothing: lines share them.
+pub(super) fn merge_attempts(scope: &Scope, three: &Three<'_, [Attempt]>) -> Changes<Attempt, String> {
     let is_same = |one: &Attempt, other: &Attempt| {
-        let facts = |attempt: &Attempt| (attempt.count, attempt.effect_unknown, attempt.deadly);
+        let facts = |attempt: &Attempt| (attempt.count, attempt.result);
         let reply = |attempt: &Attempt| template(&attempt.action, &attempt.reply);
         facts(one) == facts(other) && reply(one) == reply(other)
     };
@@ -71,19 +71,16 @@ pub(super) fn merge_attempts(three: &Three<'_, [Attempt]>) -> Changes<Attempt, S
         let count = sum(base.map_or(0, |base| base.count), one.count, other.count).max(1);
         Attempt { count, ..later.clone() }
     };
-    merge_by(three, |attempt| fold_action(&attempt.action), is_same, is_one, combine)
+    merge_by(three, |attempt| scope.key_of_action(&attempt.action), is_same, is_one, combine)
 }
 
 /// Merges ways.
 pub(super) fn merge_ways(three: &Three<'_, [Way]>) -> Changes<Way, (String, u64)> {
-    let is_same =
-        |one: &Way, other: &Way| (one.count, &one.refused_without) == (other.count, &other.refused_without);
+    let is_same = |one: &Way, other: &Way| one.count == other.count;
     let combine = |base: Option<&Way>, one: &Way, other: &Way| {
         let later = if (one.episode, one.turn) > (other.episode, other.turn) { one } else { other };
-        let refused = base.map_or(&[][..], |base| &base.refused_without);
         Way {
             count: sum(base.map_or(0, |base| base.count), one.count, other.count).max(1),
-            refused_without: set(refused, &one.refused_without, &other.refused_without),
             name: one.name.clone(),
             ..later.clone()
         }
@@ -93,38 +90,6 @@ pub(super) fn merge_ways(three: &Three<'_, [Way]>) -> Changes<Way, (String, u64)
 
 pub(super) fn key_of_way(way: &Way) -> (String, u64) {
     (fold_action(&way.action), way.to)
-}
-
-/// Merges the items that were carried: of each episode, the changes are a set.
-pub(super) fn merge_carried(three: &Three<'_, [Carried]>) -> Changes<Carried, u64> {
-    merge_by(
-        three,
-        |carried| carried.episode,
-        Carried::eq,
-        Carried::eq,
-        |base, one, other| {
-            let items = |carried: &Carried| -> Vec<(u64, bool, String)> {
-                let gained = |change: &CarriedChange| {
-                    change.gained.iter().map(|item| (change.turn, true, item.clone())).collect::<Vec<_>>()
-                };
-                let lost = |change: &CarriedChange| {
-                    change.lost.iter().map(|item| (change.turn, false, item.clone())).collect::<Vec<_>>()
-                };
-                carried.changes.iter().flat_map(|change| [gained(change), lost(change)].concat()).collect()
-            };
-            let merged = set(&base.map(items).unwrap_or_default(), &items(one), &items(other));
-            let mut changes: BTreeMap<u64, CarriedChange> = BTreeMap::new();
-            for (turn, is_gained, item) in merged {
-                let change = changes.entry(turn).or_insert_with(|| CarriedChange {
-                    turn,
-                    gained: Vec::new(),
-                    lost: Vec::new(),
-                });
-                if is_gained { change.gained.push(item) } else { change.lost.push(item) }
-            }
-            Carried { episode: one.episode, changes: changes.into_values().collect() }
-        },
-    )
 }
 
 /// Merges the visits of a section.

@@ -241,18 +241,6 @@ mod tests {
     }
 
     #[test]
-    fn items_that_were_carried_are_a_set() {
-        let text = |line: &str| format!("## Game\n\n### Carried\n\n{line}\n\n---\n");
-        let base = text("- Ep1: T1 +lamp");
-        let merged = clean(
-            &base,
-            &text("- Ep1: T1 +lamp; T5 -lamp"),
-            &text("- Ep1: T1 +lamp; T3 +sword\n- Ep2: T2 +egg"),
-        );
-        assert_eq!(merged, text("- Ep1: T1 +lamp; T3 +sword; T5 -lamp\n- Ep2: T2 +egg"));
-    }
-
-    #[test]
     fn lines_of_people_stand_where_they_stood() {
         let base = place("**[NOTE] a**\none\n");
         let ours =

@@ -76,11 +76,9 @@ fn owned_ranges(parsed: &ParsedSection) -> Vec<Range<usize>> {
     let entries = parsed.entries.iter().map(|entry| entry.range.clone());
     let visits = parsed.visits.iter().map(|(_, range)| range.clone());
     let ways = parsed.ways.iter().filter(|line| line.value.is_whole).map(|line| line.range.clone());
-    let carried = parsed.carried.iter().map(|line| line.range.clone());
-    let attempts = parsed.worked.iter().chain(&parsed.tried);
+    let attempts = RegionKind::ACTIONS.into_iter().flat_map(|kind| parsed.attempts(kind));
     let attempts = attempts.filter(|line| line.value.is_whole).map(|line| line.range.clone());
-    let mut owned: Vec<Range<usize>> =
-        entries.chain(visits).chain(ways).chain(carried).chain(attempts).collect();
+    let mut owned: Vec<Range<usize>> = entries.chain(visits).chain(ways).chain(attempts).collect();
     owned.sort_by_key(|range| range.start);
     owned
 }

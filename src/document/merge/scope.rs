@@ -2,14 +2,14 @@
 
 use crate::document::merge::entries::Entries;
 use crate::document::merge::entry::Version;
-use crate::document::merge::evidence::{key_of_way, merge_attempts, merge_carried, merge_ways};
+use crate::document::merge::evidence::{key_of_way, merge_attempts, merge_ways};
 use crate::document::merge::result::Labels;
 use crate::document::merge::section::{Body, SectionMerge};
 use crate::document::merge::values::Three;
 use crate::document::parser::RegionKind;
 use crate::document::section::Section;
 use crate::document::tree::Document;
-use crate::types::{Scope, Way};
+use crate::types::{Attempt, Scope, Way};
 
 /// The sections of one scope in the three texts.
 pub(super) struct Sections<'a> {
@@ -62,7 +62,7 @@ pub(super) fn merge_scope(
         of_ours += section.ours.parsed.entries.len();
         of_theirs += their_entries;
     }
-    merge_evidence(merged, blocks, [&base, &ours, &theirs]);
+    merge_evidence(merged, scope, blocks, [&base, &ours, &theirs]);
     let conflicts = items.iter().filter(|item| item.is_conflict).count();
     let entries = items.into_iter().filter(|item| !item.is_conflict).map(|item| item.lines).collect();
     Meant { scope: sections.scope.clone(), entries, conflicts, names }
@@ -78,16 +78,16 @@ fn versions<'a>(bodies: &[Body<'a>]) -> Vec<Version<'a>> {
 }
 
 /// All but the memories of a scope's sections.
-fn evidence(bodies: &[Body<'_>]) -> Section {
+fn evidence(scope: &Scope, bodies: &[Body<'_>]) -> Section {
     let mut section = Section::default();
     for body in bodies {
-        section.append(None, body.parsed.without_entries());
+        section.append(scope, None, body.parsed.without_entries());
     }
     section
 }
 
-fn merge_evidence(merged: &mut Document, blocks: &[usize], bodies: [&Vec<Body<'_>>; 3]) {
-    let [base, ours, theirs] = bodies.map(|bodies| evidence(bodies));
+fn merge_evidence(merged: &mut Document, scope: &Scope, blocks: &[usize], bodies: [&Vec<Body<'_>>; 3]) {
+    let [base, ours, theirs] = bodies.map(|bodies| evidence(scope, bodies));
     let three = Three { base: &base, ours: &ours, theirs: &theirs };
     let ways = merge_ways(&three.of(|section| section.ways.as_slice()));
     if !ways.gone.is_empty() {
@@ -107,19 +107,15 @@ fn merge_evidence(merged: &mut Document, blocks: &[usize], bodies: [&Vec<Body<'_
     if !put.is_empty() {
         merged.put_ways(blocks, &put);
     }
-    let carried = merge_carried(&three.of(|section| section.carried.as_slice()));
-    if !carried.gone.is_empty() {
-        merged.remove_lines(blocks, RegionKind::Carried, |parsed| {
-            let gone = parsed.carried.iter().filter(|line| carried.gone.contains(&line.value.episode));
-            gone.map(|line| line.range.clone()).collect()
-        });
+    fn of_kind(section: &Section, kind: RegionKind) -> &[Attempt] {
+        match kind {
+            RegionKind::Worked => &section.worked,
+            RegionKind::Seen => &section.seen,
+            _ => &section.tried,
+        }
     }
-    if !carried.put.is_empty() {
-        merged.put_all_carried(blocks, &carried.put);
-    }
-    let worked = merge_attempts(&three.of(|section| section.worked.as_slice()));
-    let tried = merge_attempts(&three.of(|section| section.tried.as_slice()));
-    for (kind, changes) in [(RegionKind::Worked, worked), (RegionKind::Tried, tried)] {
+    for kind in RegionKind::ACTIONS {
+        let changes = merge_attempts(scope, &three.of(|section| of_kind(section, kind)));
         if !changes.is_empty() {
             merged.edit_attempts(blocks, kind, |lists| {
                 changes.gone.iter().for_each(|action| {

@@ -56,7 +56,7 @@ pub(super) fn drawn(pair: &Pair<'_>, is_between_levels: bool) -> Drawn {
 fn doubt(edges: &[&Edge<'_>]) -> Doubt {
     let of = |edge: &&Edge<'_>| match () {
         () if edge.is_deadly => Doubt::Deadly,
-        () if edge.is_doubtful() => Doubt::Doubtful,
+        () if edge.refused.is_some() || !edge.elsewhere.is_empty() => Doubt::Doubtful,
         () => Doubt::None,
     };
     edges.iter().filter(|edge| edge.is_current).map(of).min().unwrap_or(Doubt::None)

@@ -11,6 +11,7 @@ use crate::mcp::tools::schema;
 use crate::mcp::tools::searching::{NOTHING_YET, QUERY_MEMORIES};
 use crate::mcp::tools::tool::{Call, Effect, Tool};
 use crate::recall::{self, Circumstances, Evidence, Format, View, render};
+use crate::record::effect::Effect as TurnEffect;
 use crate::record::places::PlaceError;
 use crate::record::report::Outcome;
 use crate::record::turn::Turn;
@@ -26,7 +27,6 @@ const LOCATION: Parameter = Parameter::new("location", Text, "id, name or dir:pa
 const LIMIT: Parameter = Parameter::new("limit", Integer, "1-20, default 10");
 const ACTION: Parameter =
     Parameter::new("action", Text, "as you type it").required("name the action, such as `take mailbox`");
-const INVENTORY: Parameter = Parameter::new("inventory", Texts, "carried now; default: last recorded");
 const TURN_LOCATION: Parameter =
     Parameter::new("location", Text, "id, `id:name`, name, or `location:own-id`")
         .required("say where it happened: the game's id, `id:name`, or a name");
@@ -61,7 +61,7 @@ pub(crate) const TOOLS: &[Tool] = &[
         about: "Call before acting. `leave it`: failed here and would again. `may be tried`: worked, is new, or things \
                 changed.",
         effect: Effect::Reads,
-        parameters: &[LOCATION, ACTION, INVENTORY],
+        parameters: &[LOCATION, ACTION],
         answer: || schema::object(&["verdict", "tried", "memories"]),
         run: check_action,
     },
@@ -130,12 +130,14 @@ fn get_location_memories(call: &Call<'_>) -> Result<Answer, Refusal> {
         "visits": view.visits,
         "ways": view.actions.ways,
         "worked": view.actions.worked,
+        "seen": view.actions.seen,
         "tried": view.actions.tried,
         "not_understood": view.actions.not_understood,
         "notes": view.notes,
         "memories_left_out": left_out,
         "ways_left_out": view.ways_left_out,
         "worked_left_out": view.worked_left_out,
+        "seen_left_out": view.seen_left_out,
         "tried_left_out": view.tried_left_out,
         "notes_left_out": view.notes_left_out,
     });
@@ -181,10 +183,8 @@ fn check_action(call: &Call<'_>) -> Result<Answer, Refusal> {
         ))
         .hint(format!("run `memories tried {scope} COMMAND` in a shell")));
     }
-    let mut circumstances = Circumstances::of(game, call.memories.notebook().state().episode);
-    if let Some(items) = call.arguments.texts(&INVENTORY)? {
-        circumstances = circumstances.carrying(items);
-    }
+    let snapshot = call.memories.snapshot()?;
+    let circumstances = Circumstances::of(game, call.memories.notebook().state().episode, snapshot.text());
     let evidence = Evidence::of(section, &circumstances, &action);
     let advice = if evidence.in_vain() { "leave it" } else { "may be tried" };
     let text = evidence.render(advice, &scope.label(&section.name));
@@ -215,7 +215,6 @@ fn record_turn(call: &Call<'_>) -> Result<Answer, Refusal> {
         }
         turn.episode = Some(notebook.episode_after(notebook.state().episode));
     }
-    let shows_effect = turn.shows_effect();
     let settings = RecordSettings {
         new_place: call.arguments.flag(&NEW_PLACE)?.unwrap_or(false),
         ..call.memories.setup.record.clone()
@@ -227,8 +226,7 @@ fn record_turn(call: &Call<'_>) -> Result<Answer, Refusal> {
     call.watcher.goes_on()?;
     let report = recorder.record(turn).map_err(refused)?;
     let mut answer = Answer::new(format!("{}\n", report.one_line()), json!(report));
-    let is_unknown = report.tried.as_ref().map_or(!shows_effect, |tried| tried.effect_unknown);
-    if is_unknown && report.outcome != Outcome::RecordedBefore {
+    if report.effect == TurnEffect::Unknown && report.outcome != Outcome::RecordedBefore {
         answer.text.push_str(EFFECT_UNKNOWN);
         answer.data["effect_unknown"] = json!(true);
     }

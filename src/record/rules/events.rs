@@ -176,9 +176,7 @@ fn judge_victory(turn: &TurnView<'_>, reply: &Reply) -> Option<Draft> {
 
 /// The sentence that says what the action revealed or changed, beyond that it worked.
 fn judge_effect(turn: &TurnView<'_>, reply: &Reply) -> Option<Draft> {
-    let changes = turn.context.changes;
-    let is_fruitless = !(changes.world || changes.inventory || changes.location);
-    if is_fruitless || words::is_meta(&turn.action) || words::is_for_all(&turn.action) {
+    if !turn.context.effect.is_success() || words::is_meta(&turn.action) || words::is_for_all(&turn.action) {
         return None;
     }
     if reply.sentences().first().is_some_and(|first| is_refusal(&first.text)) || words::is_blow(&turn.action)

@@ -346,7 +346,7 @@ const REFUSAL_PARTS: &[&str] = &[
 ];
 
 /// True if a reply says that it is too dark to see.
-pub(super) fn is_dark(text: &str) -> bool {
+pub(crate) fn is_dark(text: &str) -> bool {
     let folded = text.to_lowercase().replace(['’', '-'], " ");
     DARK_PHRASES.iter().any(|phrase| folded.contains(phrase))
 }

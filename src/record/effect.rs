@@ -1,0 +1,322 @@
+//! The effect of a turn: one judgement, from what the game said, which all others read.
+//!
+//! A turn, the changes of its facts and what is known of the action enter; an [`Effect`] leaves. Facts that the turn
+//! states come first (place, score, inventory, death, victory), then the class of the reply, then the engine's flag of a
+//! changed world. No fact is taken on trust against another of the same turn: an engine's flag is also set by clocks
+//! and by characters elsewhere, so a refusal beats it.
+
+use serde::{Deserialize, Serialize};
+use strum::{Display, EnumString, IntoStaticStr, VariantNames};
+
+use crate::document::evidence::is_same_reply;
+use crate::record::replies::{Replies, ReplyClass, SHORT_REPLY, names_a_word_of};
+use crate::record::rules::sentences::{is_dark, tells_death};
+use crate::record::triggers::Changes;
+use crate::record::turn::Turn;
+use crate::types::direction::Direction;
+use crate::types::{Attempt, TryResult, fold_action};
+
+/// The effect of a turn.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    Display,
+    EnumString,
+    IntoStaticStr,
+    VariantNames,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum Effect {
+    /// The player died.
+    Died,
+    /// The game is won.
+    Won,
+    /// The player is at another place.
+    Moved,
+    /// The score changed.
+    Scored,
+    /// Something is carried that was not.
+    Gained,
+    /// Something is no longer carried.
+    Lost,
+    /// The reply says that something was revealed.
+    Revealed,
+    /// The reply or the engine says that something changed.
+    Changed,
+    /// The thing or the game refuses.
+    Refused,
+    /// No way leads there.
+    NoWay,
+    /// Something that may pass is in the way.
+    Blocked,
+    /// What the action names is not here.
+    NotHere,
+    /// It is so already, in this episode.
+    AlreadySo,
+    /// Nothing happened.
+    Nothing,
+    /// The parser does not know a word of the action.
+    UnknownWord,
+    /// The parser does not understand, for whatever reason.
+    NotUnderstood,
+    /// Somebody answered, or was given something.
+    Answered,
+    /// The action only looked, and the reply is what it showed.
+    Looked,
+    /// The action only waits, or speaks to the program that runs the game.
+    Idle,
+    /// The facts show no change, and the reply is of no class.
+    Unseen,
+    /// Nobody knows.
+    #[default]
+    Unknown,
+}
+
+impl Effect {
+    /// True if the action did something: it is a way, or stands with what worked.
+    pub fn is_success(self) -> bool {
+        use Effect::{Changed, Gained, Lost, Moved, Revealed, Scored, Won};
+        matches!(self, Won | Moved | Scored | Gained | Lost | Revealed | Changed)
+    }
+
+    /// True if the game denies any effect.
+    pub fn is_denied(self) -> bool {
+        self.tried().is_some_and(|result| matches!(result, TryResult::Vain | TryResult::Blocked))
+    }
+
+    /// True if nothing changed that anybody saw.
+    pub fn had_none(self) -> bool {
+        !(self.is_success() || self == Effect::Died)
+    }
+
+    /// What came of the action, where it is one that was tried.
+    pub(super) fn tried(self) -> Option<TryResult> {
+        use Effect::{
+            AlreadySo, Answered, Blocked, NoWay, NotHere, NotUnderstood, Nothing, Refused, Unknown,
+            UnknownWord, Unseen,
+        };
+        match self {
+            Refused | NoWay | Nothing | UnknownWord | NotUnderstood => Some(TryResult::Vain),
+            Blocked | NotHere | AlreadySo => Some(TryResult::Blocked),
+            Answered | Unknown => Some(TryResult::Unknown),
+            Unseen => Some(TryResult::Unseen),
+            _ => None,
+        }
+    }
+}
+
+/// First words of actions whose use is their answer.
+const LOOKS: &str = "look examine inspect describe read search listen smell consult study watch measure weigh check inventory score \
+    diagnose";
+
+/// First words of actions that pass time, or speak to the program that runs the game.
+const IDLE: &str = "wait wait1 time verbose brief superbrief save restore help info about";
+
+/// First words of actions that speak to somebody, or give something.
+const TALKS: &str = "ask tell talk say answer greet hello speak whisper shout thank give offer show feed";
+
+/// True if an action only looks.
+pub(super) fn is_look(action: &str) -> bool {
+    starts_with_one_of(action, LOOKS)
+        || action.to_lowercase().starts_with("use ")
+            && action.split_whitespace().any(|word| word.ends_with("meter"))
+}
+
+/// True if an action only passes time, or speaks to the program that runs the game.
+pub(super) fn is_idle(action: &str) -> bool {
+    starts_with_one_of(action, IDLE)
+}
+
+fn starts_with_one_of(action: &str, words: &str) -> bool {
+    let folded = fold_action(action);
+    let first = folded.split(' ').next().unwrap_or_default();
+    words.split(' ').any(|word| word == first)
+}
+
+/// Judges a turn. `earlier` is the last try of the same action at the same place, `stated` the effect that a model states.
+pub(super) fn effect_of(
+    turn: &Turn,
+    changes: Changes,
+    replies: &Replies,
+    earlier: Option<&Attempt>,
+    stated: Option<Effect>,
+) -> Effect {
+    if changes.death || tells_death(&turn.response) {
+        return Effect::Died;
+    }
+    if let Some(effect) = changes.effect() {
+        return effect;
+    }
+    if let Some(stated) = stated.filter(|stated| may_be_stated(*stated)) {
+        return stated;
+    }
+    let class =
+        replies.class_of(&turn.response).filter(|class| !is_own_doing(&turn.action, &turn.response, *class));
+    by_class(turn, class).unwrap_or_else(|| without_class(turn, earlier))
+}
+
+/// True if a model may state the effect: facts alone say that somebody moved, scored, carries something or died.
+fn may_be_stated(stated: Effect) -> bool {
+    use Effect::{Died, Gained, Idle, Lost, Moved, Scored, Unseen, Won};
+    !matches!(stated, Died | Won | Moved | Scored | Gained | Lost | Idle | Unseen)
+}
+
+/// The effect that the class of the reply tells.
+fn by_class(turn: &Turn, class: Option<ReplyClass>) -> Option<Effect> {
+    let is_flagged = turn.world_changed == Some(true);
+    let (looks, talks) = (is_look(&turn.action), starts_with_one_of(&turn.action, TALKS));
+    Some(match class {
+        Some(ReplyClass::UnknownWord) if names_a_word_of(&turn.response, &turn.action) => Effect::UnknownWord,
+        Some(ReplyClass::UnknownWord | ReplyClass::NotUnderstood) => Effect::NotUnderstood,
+        Some(ReplyClass::AsksBack) => Effect::Refused,
+        Some(ReplyClass::NotHere) => Effect::NotHere,
+        _ if is_idle(&turn.action) => Effect::Idle,
+        Some(ReplyClass::Nothing) => Effect::Nothing,
+        Some(ReplyClass::Revealed) if turn.world_changed != Some(false) => Effect::Revealed,
+        // It is shown, though what it shows is that something is closed or cannot be made out.
+        Some(ReplyClass::Refused | ReplyClass::NoWay) if looks && !is_flagged && is_short(&turn.response) => {
+            Effect::Refused
+        }
+        Some(ReplyClass::Blocked) if looks && is_dark(&turn.response) => Effect::Blocked,
+        _ if looks && !is_flagged => Effect::Looked,
+        Some(ReplyClass::Done) => Effect::Changed,
+        Some(ReplyClass::Revealed) => Effect::Looked,
+        _ if talks && !is_flagged => Effect::Answered,
+        Some(ReplyClass::Blocked) => Effect::Blocked,
+        Some(ReplyClass::Already) => Effect::AlreadySo,
+        Some(ReplyClass::NoWay) => Effect::NoWay,
+        Some(ReplyClass::Refused | ReplyClass::Have) => Effect::Refused,
+        Some(ReplyClass::Denied) if !is_flagged => Effect::Refused,
+        Some(ReplyClass::Denied) | None => return None,
+    })
+}
+
+/// The effect of a turn whose reply is of no class.
+fn without_class(turn: &Turn, earlier: Option<&Attempt>) -> Effect {
+    match turn.world_changed {
+        Some(true) if Direction::of(&turn.action).is_some() && turn.has_pairs() => Effect::Unseen,
+        Some(true) => Effect::Changed,
+        Some(false) => Effect::Nothing,
+        None if !turn.has_pairs() => Effect::Unknown,
+        None if Direction::of(&turn.action).is_some() => Effect::NoWay,
+        None => {
+            let is_again = |earlier: &&Attempt| {
+                matches!(earlier.result, TryResult::Unseen | TryResult::Vain)
+                    && is_same_reply(earlier, &turn.response)
+            };
+            if earlier.filter(is_again).is_some() { Effect::Nothing } else { Effect::Unseen }
+        }
+    }
+}
+
+/// True if a reply holds little more than its first words.
+fn is_short(reply: &str) -> bool {
+    reply.trim().chars().count() <= SHORT_REPLY
+}
+
+/// True if the reply says that what the action does is so now: `close door` and "The door is closed."
+fn is_own_doing(action: &str, reply: &str, class: ReplyClass) -> bool {
+    let verb = fold_action(action);
+    let verb = verb.split(' ').next().unwrap_or_default();
+    class == ReplyClass::Blocked
+        && matches!(verb, "close" | "lock")
+        && reply.to_lowercase().contains(if verb == "close" { "closed" } else { "locked" })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// The effect of an action and its reply, with these facts.
+    fn effect(action: &str, reply: &str, facts: Value) -> Effect {
+        let mut turn = json!({"action": action, "response": reply, "location": 1});
+        turn.as_object_mut().unwrap().extend(facts.as_object().cloned().unwrap_or_default());
+        let turn = Turn::from_value(&turn).unwrap();
+        effect_of(&turn, Changes::of(&turn, false), Replies::built_in(), None, None)
+    }
+
+    fn pairs(world_changed: Option<bool>) -> Value {
+        json!({"score_before": 1, "score_after": 1, "inventory_before": ["a"], "inventory_after": ["a"],
+            "world_changed": world_changed})
+    }
+
+    #[test]
+    fn a_refusal_beats_the_engines_flag_and_facts_beat_the_reply() {
+        for (action, reply, expected) in [
+            ("north", "You can't go that way.", Effect::NoWay),
+            ("open gates", "Sounds reasonable, but this isn't how.", Effect::Refused),
+            ("south", "The door is locked.", Effect::Blocked),
+            ("take rope", "You can't see any rope here!", Effect::NotHere),
+            ("open door", "It is already open.", Effect::AlreadySo),
+            ("frotz", "I don't know the word \"frotz\".", Effect::UnknownWord),
+            ("open", "What do you want to open?", Effect::Refused),
+            ("push button", "Nothing happens.", Effect::Nothing),
+            ("close door", "The door is closed.", Effect::Changed),
+            ("push button", "There is a rumbling sound.", Effect::Changed),
+            ("wait", "Time passes.", Effect::Idle),
+        ] {
+            assert_eq!(effect(action, reply, pairs(Some(true))), expected, "{action}: {reply}");
+        }
+        let scored = json!({"score_before": 1, "score_after": 6, "world_changed": false});
+        assert_eq!(effect("north", "You can't go that way.", scored), Effect::Scored);
+        let taken = json!({"inventory_before": [], "inventory_after": ["rope"]});
+        assert_eq!(effect("take rope", "You can't see any rope here!", taken), Effect::Gained);
+        assert_eq!(effect("wave", "**** You have won ****", json!({"won": true})), Effect::Won);
+        assert_eq!(effect("north", "You fall. You have died.", pairs(Some(true))), Effect::Died);
+    }
+
+    #[test]
+    fn text_alone_says_what_it_says_and_no_more() {
+        for (action, reply, expected) in [
+            ("open mailbox", "Opening the small mailbox reveals a leaflet.", Effect::Revealed),
+            ("take leaflet", "Taken.", Effect::Changed),
+            ("unlock door", "You unlock the door. A secret staircase is revealed!", Effect::Changed),
+            ("pull lever", "Click.", Effect::Unknown),
+            ("north", "North of House", Effect::Unknown),
+            ("eat rug", "You can't do that.", Effect::Refused),
+            ("examine desk", "It has one drawer, locked.", Effect::Looked),
+            ("examine rug", "There's nothing special about the rug.", Effect::Nothing),
+            ("look", "It is pitch black.", Effect::Blocked),
+            ("ask guard about key", "\"No, I won't give it to you,\" says the guard.", Effect::Answered),
+            ("give coin to guard", "The guard doesn't seem interested.", Effect::Answered),
+            ("give coin to door", "You can't give a coin to a door!", Effect::Refused),
+        ] {
+            assert_eq!(effect(action, reply, json!({})), expected, "{action}: {reply}");
+        }
+    }
+
+    #[test]
+    fn facts_without_a_flag_show_no_effect_when_the_same_reply_comes_again() {
+        assert_eq!(effect("north", "You bump into it.", pairs(None)), Effect::NoWay);
+        assert_eq!(effect("pull lever", "Click.", pairs(None)), Effect::Unseen);
+        assert_eq!(effect("pull lever", "Click.", pairs(Some(false))), Effect::Nothing);
+        let turn = json!({"action": "pull lever", "response": "Click.", "location": 1, "score_before": 1, "score_after": 1});
+        let turn = Turn::from_value(&turn).unwrap();
+        let again = |result| {
+            let earlier =
+                Attempt { action: "pull lever".into(), reply: "Click.".into(), result, ..Attempt::default() };
+            effect_of(&turn, Changes::of(&turn, false), Replies::built_in(), Some(&earlier), None)
+        };
+        assert_eq!(again(TryResult::Unseen), Effect::Nothing);
+        assert_eq!(again(TryResult::Unknown), Effect::Unseen, "the facts were not sent both times");
+    }
+
+    #[test]
+    fn a_model_may_state_what_the_reply_means_but_no_fact() {
+        let turn = Turn::new("drücke Knopf", "Es rumpelt.", None);
+        let stated =
+            |stated| effect_of(&turn, Changes::of(&turn, false), Replies::built_in(), None, Some(stated));
+        assert_eq!(stated(Effect::Refused), Effect::Refused);
+        assert_eq!(stated(Effect::Scored), Effect::Unknown);
+    }
+}
