@@ -3,12 +3,12 @@
 //! Each check takes a text and panics if an invariant is broken: bytes lost, an entry forged, a value misread.
 
 use memories::document::scan::{Event, lines, walk};
-use memories::document::{Document, carried, check, evidence, grammar, stored, ways};
+use memories::document::{Document, check, evidence, grammar, stored, ways};
 use memories::llm::answer::parse_object;
 use memories::record::answer::{Evidence, read_answer};
 use memories::record::prompt::MAX_TITLES;
 use memories::record::turn::Turn;
-use memories::types::{Attempt, Category, Memory, Scope};
+use memories::types::{Attempt, Category, Memory, Scope, TryResult};
 use serde_json::Value;
 
 /// A named check.
@@ -93,10 +93,6 @@ fn lines_settle(line: &str) {
         let written = ways::write_way(&way.way);
         assert_eq!(ways::parse_way(&written).map(|way| ways::write_way(&way.way)), Some(written));
     }
-    if let Some(carried) = carried::parse_carried(line) {
-        let written = carried::write_carried(&carried);
-        assert_eq!(carried::parse_carried(&written), Some(carried));
-    }
     if let Some(visits) = grammar::parse_visits(line) {
         assert_eq!(grammar::parse_visits(&grammar::write_visits(&visits)), Some(visits));
     }
@@ -116,15 +112,8 @@ fn a_memory_is_one_memory(text: &str) {
     };
     let before = Memory::new(note(), "Before", "One.");
     let after = Memory::new(note(), "After", "Another.");
-    let attempt = Attempt {
-        action: title,
-        count: 1,
-        episode: Some(1),
-        turn: None,
-        reply,
-        effect_unknown: true,
-        deadly: false,
-    };
+    let attempt =
+        Attempt { action: title, count: 1, episode: Some(1), turn: None, reply, result: TryResult::Unknown };
     let mut document = Document::parse(String::new());
     for memory in [&before, &hostile, &after] {
         document.add(&scope, &hostile.title, memory).expect("nothing is open in a file of ours");

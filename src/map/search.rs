@@ -5,8 +5,8 @@ use std::collections::BinaryHeap;
 
 use crate::map::graph::{Edge, Graph};
 
-/// The cheapest paths from a place, by [`Edge::cost`]. Of equal ones the way that was found first is taken: at each place
-/// the one that was walked most, then the first in the file.
+/// The cheapest paths from a place, by [`Edge::cost`], of these the shortest. Of equal ones the way that was found first
+/// is taken: at each place the one that was walked most, then the first in the file.
 pub(super) struct Paths<'g> {
     graph: &'g Graph<'g>,
     /// The way by which each place is reached; `None` for the start and for places that are not reached.
@@ -28,9 +28,9 @@ impl<'g> Paths<'g> {
     /// Searches the graph from a place.
     pub(super) fn from(graph: &'g Graph<'g>, start: usize) -> Paths<'g> {
         let mut paths = Paths { graph, reached: vec![None; graph.places.len()], nearest: Vec::new() };
-        let mut found = BinaryHeap::from([Reverse((0_u64, 0_usize, start, 0_usize, None))]);
+        let mut found = BinaryHeap::from([Reverse((0_u64, 0_usize, 0_usize, start, None))]);
         let mut number = 0;
-        while let Some(Reverse((cost, _, at, steps, by))) = found.pop() {
+        while let Some(Reverse((cost, steps, _, at, by))) = found.pop() {
             if paths.reached[at].is_some() {
                 continue;
             }
@@ -43,7 +43,7 @@ impl<'g> Paths<'g> {
             for way in ways {
                 number += 1;
                 let cost = cost.saturating_add(edges[way].cost());
-                found.push(Reverse((cost, number, edges[way].to, steps + 1, Some((at, way)))));
+                found.push(Reverse((cost, steps + 1, number, edges[way].to, Some((at, way)))));
             }
         }
         paths

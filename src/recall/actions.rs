@@ -174,14 +174,12 @@ impl Actions {
             self.tried.iter().filter(|tried| tried.verdict == verdict).collect()
         };
         let in_vain = Verdict::InVain.name();
-        let (deadly, mut refused): (Vec<_>, Vec<_>) =
+        let (deadly, refused): (Vec<_>, Vec<_>) =
             with(in_vain).into_iter().partition(|tried| tried.attempt.result == TryResult::Deadly);
-        refused.retain(|tried| tried.attempt.result != TryResult::Blocked);
         line(&format!("tried verdict=\"{in_vain}\" deadly=\"true\""), "Deadly here", folded(&deadly));
         line(&format!("tried verdict=\"{in_vain}\""), "Tried here in vain", folded(&refused));
-        let blocked: Vec<&JudgedTry> =
-            self.tried.iter().filter(|tried| tried.attempt.result == TryResult::Blocked).collect();
-        line("blocked", "Blocked before", folded(&blocked));
+        let may_be_tried = Verdict::MayBeTried { since: String::new() }.name();
+        line(&format!("tried verdict=\"{may_be_tried}\""), "Blocked before", folded(&with(may_be_tried)));
         line(&format!("tried verdict=\"{FAILED}\""), "Failed here", folded(&with(FAILED)));
         let unknown = Verdict::UnknownEffect.name();
         let (died, unsure): (Vec<_>, Vec<_>) =
@@ -393,14 +391,14 @@ mod tests {
                      ### Tried\n\n- `open door` *(Ep1, T6)*: It is open.\n\
                      - `eat rug` ×3 *(Ep1, T20)*, `north`, `jump, then run` *(Ep1, T20)*: No.\n\
                      - `up` *(Ep1, T20, deadly)*: You fall.\n- `pull` ×2 *(Ep1, T3, blocked)*: It is locked.\n\
-                     - `sing` *(Ep1, T2, effect unknown)*: La.";
+                     - `push` *(Ep2, T3, blocked)*: It is locked.\n- `sing` *(Ep1, T2, effect unknown)*: La.";
         assert_eq!(
             lines(tried, "", Format::Text),
             "\nWorked here: open door\n\
              Seen here: desk (one drawer, locked), look, read sign (\"Keep out!\")\n\
              Deadly here: up (You fall.)\n\
-             Tried here in vain: north, eat rug ×3, \"jump, then run\" (No.)\n\
-             Blocked before: pull ×2 (It is locked.)\n\
+             Tried here in vain: north, eat rug ×3, \"jump, then run\" (No.); pull ×2 (It is locked.)\n\
+             Blocked before: push (It is locked.)\n\
              Done here, effect unknown: sing (La.)\n"
         );
     }

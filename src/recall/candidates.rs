@@ -14,15 +14,13 @@ use crate::recall::budget::{
 };
 use crate::recall::format::Format;
 use crate::recall::limits::Limits;
+use crate::recall::rank::{Rank, Rooms};
 use crate::recall::render::{self, Group};
 use crate::types::frame::{INDENT, lines};
-use crate::types::{Category, DEFAULT_IMPORTANCE, Memory, Persistence, Span};
+use crate::types::{Category, Memory, Span};
 
 /// Fewest tokens that an entry is shortened to; with less room it is left out.
 const MIN_CUT: usize = 24;
-
-/// Categories of what was found out and leads on.
-const FINDS: [&str; 4] = ["SUCCESS", "DISCOVERY", "PUZZLE", "PROCEDURE"];
 
 /// More bytes, and so tokens, than the marks of a memory take, which it does not have in the file.
 const MARKS: usize = 16;
@@ -40,46 +38,11 @@ pub(super) struct Candidate<'a> {
     is_set_off: bool,
 }
 
-/// Core and DANGER, then what changed the score, then what was found, then importance, then the most recent; of equals the
-/// later in the file. What contests another memory comes behind all: it must not push out what it contests.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Rank {
-    contests_nothing: bool,
-    is_core_or_danger: bool,
-    is_scored: bool,
-    is_found: bool,
-    importance: u16,
-    episode: Option<u64>,
-    turn: Option<u64>,
-    /// Its number in the section.
-    at: usize,
-}
-
 /// Categories of which a recall shows so many entries, beside those that matter most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Limited {
     Success,
     Failure,
-}
-
-impl Rank {
-    fn of(head: &Head, at: usize) -> Rank {
-        let contests_nothing = !head.contests();
-        let is_core_or_danger = head.kind.persistence == Persistence::Core || head.kind.category.is_danger();
-        let is_scored = head.score_change.is_some_and(|change| change != 0);
-        let is_found =
-            FINDS.contains(&head.kind.category.as_str()) && head.importance() >= DEFAULT_IMPORTANCE;
-        Rank {
-            contests_nothing,
-            is_core_or_danger,
-            is_scored,
-            is_found,
-            importance: head.importance(),
-            episode: head.episode,
-            turn: head.turns.map(|turns| turns.last),
-            at,
-        }
-    }
 }
 
 impl PartialEq for Candidate<'_> {
@@ -110,7 +73,7 @@ pub(super) fn candidates<'a>(live: impl Iterator<Item = EntryText<'a>>) -> Vec<C
         let head = heads.read(&entry);
         let rank = Rank::of(&head, at);
         let limited = match &head.kind.category {
-            _ if rank.contests_nothing && (rank.is_core_or_danger || rank.is_scored) => None,
+            _ if rank.has_no_limit() => None,
             category if *category == success => Some(Limited::Success),
             category if *category == failure => Some(Limited::Failure),
             _ => None,
@@ -202,17 +165,6 @@ struct Chosen<'a> {
     used: usize,
 }
 
-/// Room in tokens for the memories of each rank, all together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Rooms {
-    /// For core and DANGER, which actions never displace.
-    pub(super) vital: usize,
-    /// For what changed the score or was found.
-    pub(super) found: usize,
-    /// For the others.
-    pub(super) other: usize,
-}
-
 /// The memories that fit, in the order of the file.
 pub(super) fn choose_memories(
     candidates: &[Candidate<'_>],
@@ -281,12 +233,7 @@ impl Chosen<'_> {
 
     /// The whole room of a memory, and how much of it is left.
     fn room_for(&self, candidate: &Candidate<'_>) -> (usize, usize) {
-        let Rank { contests_nothing, is_core_or_danger, is_scored, is_found, .. } = candidate.rank;
-        let room = match () {
-            () if contests_nothing && is_core_or_danger => self.rooms.vital,
-            () if contests_nothing && (is_scored || is_found) => self.rooms.found,
-            () => self.rooms.other,
-        };
+        let room = candidate.rank.room(self.rooms);
         (room, room.saturating_sub(self.used))
     }
 
@@ -337,7 +284,8 @@ mod tests {
     use super::*;
     use crate::document::Document;
     use crate::document::entry_text::ENTRIES_READ;
-    use crate::types::{CONTESTED_TAG, Scope, Status};
+    use crate::recall::rank::FINDS;
+    use crate::types::{CONTESTED_TAG, DEFAULT_IMPORTANCE, Persistence, Scope, Status};
 
     fn contests(memory: &Memory) -> bool {
         memory.status == Status::Tentative && memory.has_tag(CONTESTED_TAG)

@@ -10,11 +10,12 @@ use std::collections::HashMap;
 use crate::document::{Note, PlaceNames, UnreadSection};
 use crate::recall::actions::Actions;
 use crate::recall::budget::{cut_at_sentence, cut_at_word, estimate_tokens};
-use crate::recall::candidates::{Candidate, Rooms, candidates, choose_memories, cost_of_memories};
+use crate::recall::candidates::{Candidate, candidates, choose_memories, cost_of_memories};
 use crate::recall::evidence::{Circumstances, Judgement};
 use crate::recall::format::Format;
 use crate::recall::limits::Limits;
 use crate::recall::lookup::links_of;
+use crate::recall::rank::Rooms;
 use crate::recall::render;
 use crate::recall::view::{Linked, View};
 use crate::types::{Memory, Scope};
@@ -471,7 +472,11 @@ mod tests {
         assert_eq!((replies(&few), few.tried_left_out), (3, 0));
         assert_eq!((replies(&many), many.ways_left_out), (0, 0));
         let first = &many.actions.tried[0].attempt;
-        assert_eq!((first.action.as_str(), first.count), ("push button number 400", 1), "counts go with replies");
+        assert_eq!(
+            (first.action.as_str(), first.count),
+            ("push button number 400", 1),
+            "counts go with replies"
+        );
         assert_eq!(many.tried_left_out + many.actions.tried.len(), 400);
     }
 

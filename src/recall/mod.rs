@@ -14,6 +14,7 @@ mod format;
 pub(crate) mod json;
 mod limits;
 mod lookup;
+mod rank;
 mod render;
 mod view;
 

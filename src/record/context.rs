@@ -2,11 +2,12 @@
 
 use crate::llm::ModelUse;
 use crate::notebook::files::Files;
+use crate::record::changes::Changes;
 use crate::record::effect::Effect;
 use crate::record::places::Place;
 use crate::record::proposal::Proposal;
 use crate::record::surroundings::Surroundings;
-use crate::record::triggers::{Changes, Trigger};
+use crate::record::triggers::Trigger;
 use crate::record::turn::Turn;
 use crate::types::Memory;
 

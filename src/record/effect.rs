@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr, VariantNames};
 
 use crate::document::evidence::is_same_reply;
+use crate::record::changes::Changes;
 use crate::record::replies::{Replies, ReplyClass, SHORT_REPLY, names_a_word_of};
 use crate::record::rules::sentences::{is_dark, tells_death};
-use crate::record::triggers::Changes;
 use crate::record::turn::Turn;
 use crate::types::direction::Direction;
 use crate::types::{Attempt, TryResult, fold_action};
@@ -142,7 +142,7 @@ fn starts_with_one_of(action: &str, words: &str) -> bool {
 }
 
 /// Judges a turn. `earlier` is the last try of the same action at the same place, `stated` the effect that a model states.
-pub(super) fn effect_of(
+pub fn effect_of(
     turn: &Turn,
     changes: Changes,
     replies: &Replies,
@@ -152,7 +152,7 @@ pub(super) fn effect_of(
     if changes.death || tells_death(&turn.response) {
         return Effect::Died;
     }
-    if let Some(effect) = changes.effect() {
+    if let Some(effect) = shown_by(changes) {
         return effect;
     }
     if let Some(stated) = stated.filter(|stated| may_be_stated(*stated)) {
@@ -161,6 +161,18 @@ pub(super) fn effect_of(
     let class =
         replies.class_of(&turn.response).filter(|class| !is_own_doing(&turn.action, &turn.response, *class));
     by_class(turn, class).unwrap_or_else(|| without_class(turn, earlier))
+}
+
+/// The effect that the facts show, the weightiest.
+fn shown_by(changes: Changes) -> Option<Effect> {
+    let shown = [
+        (changes.won, Effect::Won),
+        (changes.location, Effect::Moved),
+        (changes.score, Effect::Scored),
+        (changes.gained, Effect::Gained),
+        (changes.lost, Effect::Lost),
+    ];
+    shown.into_iter().find_map(|(is_shown, effect)| is_shown.then_some(effect))
 }
 
 /// True if a model may state the effect: facts alone say that somebody moved, scored, carries something or died.

@@ -6,10 +6,11 @@
 //! held while a model is asked; what needs no model is one transaction.
 
 pub mod answer;
+pub mod changes;
 mod context;
 mod death;
 mod doubts;
-pub(crate) mod effect;
+pub mod effect;
 mod error;
 mod evidence;
 mod judge;
@@ -46,13 +47,14 @@ use crate::types::{
     Author, Cause, DEFAULT_IMPORTANCE, Memory, Moment, OFFLINE_TAG, Persistence, Reference, Scope, Span,
 };
 
+use changes::{Changes, score_change};
 use context::ModelOutcome;
 use effect::{Effect, effect_of};
 use evidence::{TurnEvidence, earlier_try};
 use once::{Checked, is_repeat, recorded_before};
 use proposal::{Proposal, Side};
 use replies::Replies;
-use triggers::{Changes, Switches, fired, score_change};
+use triggers::{Switches, fired};
 use turn::Turn;
 
 pub use context::{PlaceMemories, TurnContext};

@@ -6,9 +6,9 @@
 use serde_json::{Map, Value, json};
 
 use crate::llm::fence::fenced;
+use crate::record::changes::{inventory_change, score_change};
 use crate::record::context::TurnContext;
 use crate::record::places::Place;
-use crate::record::triggers::{inventory_change, score_change};
 use crate::record::turn::{Turn, TurnLocation};
 use crate::search::similarity::similarities;
 use crate::types::text::{fold_spaces, truncate};
@@ -75,8 +75,7 @@ persistence: `ephemeral` ends with this episode (a door left open); `core` must 
 status: `tentative` if one turn does not prove it.
 importance: 900 death, 700 points, 500 useful, 200 minor; above 700 only for death or score.
 first_turn: number of the turn in which it began.
-effect: what the reply says that the action did: changed, revealed, refused, blocked (by something that may pass), \
-nothing, answered, looked; `unstated` where it does not say so plainly.
+effect: what the reply says that the action did; `blocked` by what may pass; else `unstated`.
 supersedes: exact titles of memories that yours replaces. Those marked `raw` are notes of a program: \
 replace them by sentences that keep what they say.
 invalidates: exact titles of memories that this turn proves wrong, and the reason.
@@ -248,10 +247,10 @@ fn short_memories(turn: &Turn, memories: &[Memory]) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::changes::Changes;
     use crate::record::context::PlaceMemories;
     use crate::record::effect::Effect;
     use crate::record::surroundings::Surroundings;
-    use crate::record::triggers::Changes;
 
     /// Every string of a schema, array items too, with its path.
     fn unbounded(schema: &Value, path: &str) -> Vec<String> {

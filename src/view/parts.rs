@@ -119,7 +119,7 @@ impl Parts {
             json!(episode),
             json!(turn),
             json!(reply),
-            json!(result),
+            json!((!result.is_vain()).then_some(result)),
         ]))
     }
 

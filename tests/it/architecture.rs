@@ -25,7 +25,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("record", &["document", "journal", "llm", "notebook", "redact", "search", "store", "types"]),
     ("ask", &["document", "journal", "llm", "notebook", "redact", "search", "types"]),
     ("seed", &["document", "notebook", "redact", "types"]),
-    ("stats", &["document", "journal", "notebook", "recall", "store", "types"]),
+    ("stats", &["document", "journal", "notebook", "recall", "record", "store", "types"]),
     ("transfer", &["document", "notebook", "record", "redact", "types"]),
     ("sync", &["document", "llm", "notebook", "redact", "store", "types"]),
     ("work", &["document", "notebook", "recall", "redact", "store", "types"]),

@@ -154,7 +154,7 @@ fn an_invalidation_without_a_memory_leaves_one_note() {
     let report = world.record(turn("look again"), said("It never was there."));
     assert_eq!(report.memories[0].title(), "Contested: True danger");
     assert_eq!(world.memories().len(), 3, "{}", world.text());
-    assert_kept(after_first.split("### Tried").next().unwrap().trim_end_matches("---\n"), &world.text());
+    assert_kept(after_first.split("### Seen").next().unwrap().trim_end_matches("---\n"), &world.text());
 }
 
 #[test]

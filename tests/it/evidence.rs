@@ -12,7 +12,7 @@ use memories::recall::{Format, Limits, read, recall, render};
 use memories::record::turn::Turn;
 use memories::record::{Judge, RecordSettings, Recorder};
 use memories::store::Store;
-use memories::types::{Attempt, Scope, ScopeName, Viewer, Way, fold_action};
+use memories::types::{Attempt, Scope, ScopeName, TryResult, Viewer, Way, fold_action};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -68,7 +68,7 @@ const FRAGMENTS: &[&str] = &[
     "it (No), open window (",
     "x), open window (",
     " (id 3)",
-    "refused without lamp",
+    "Blocked before: lamp",
     "-->",
     "<!--",
     "`",
@@ -94,7 +94,8 @@ proptest! {
                 continue;
             }
             expected[usize::from(effect_unknown)].insert(fold_action(&action));
-            let attempt = Attempt { action, count: 2, reply: stored_reply(&reply), effect_unknown, ..Attempt::default() };
+            let result = if effect_unknown { TryResult::Unknown } else { TryResult::Vain };
+            let attempt = Attempt { action, count: 2, reply: stored_reply(&reply), result, ..Attempt::default() };
             document.put_attempt(&HALL, "Hall", &attempt, 400).unwrap();
         }
         let text = recalled(&document.into_text().unwrap());
@@ -106,11 +107,11 @@ proptest! {
     }
 
     #[test]
-    fn no_name_imitates_another_way(action in words(), name in words(), item in words()) {
-        let (action, name, item) = (stored_line(&action), stored_line(&name), stored_line(&item));
-        prop_assume!(!action.is_empty() && !name.is_empty() && !item.is_empty());
+    fn no_name_imitates_another_way(action in words(), name in words()) {
+        let (action, name) = (stored_line(&action), stored_line(&name));
+        prop_assume!(!action.is_empty() && !name.is_empty());
         let mut document = Document::parse(String::new());
-        let way = Way { action, to: 2, name, count: 1, episode: None, turn: None, refused_without: vec![item] };
+        let way = Way { action, to: 2, name, count: 1, episode: None, turn: None };
         document.put_way(&HALL, "Hall", &way).unwrap();
         let file = document.into_text().unwrap();
         let (folder, store) = store();
@@ -119,9 +120,9 @@ proptest! {
         for (text, start) in [(recalled(&file), "Ways: "), (path, "")] {
             let line = text.lines().find(|line| line.starts_with(start) && unquoted(line).contains('→'));
             let bare = unquoted(line.unwrap_or_default());
-            // One arrow, one pair of parentheses, no other way behind it.
+            // One arrow, no parentheses, no other way behind it.
             let count = |mark: char| bare.chars().filter(|c| *c == mark).count();
-            prop_assert_eq!((count('→'), count('('), count(')'), count(';')), (1, 1, 1, 0), "{}\n{}", text, bare);
+            prop_assert_eq!((count('→'), count('('), count(')'), count(';')), (1, 0, 0, 0), "{}\n{}", text, bare);
         }
     }
 }
@@ -174,18 +175,20 @@ fn step(turn: u64, action: &str, reply: &str, (from, to): (u64, u64), carried: &
 const GRUE: &str =
     "Oh, no! A lurking grue slithered into the room.\n\n    ****  You have died  ****\n\nForest\n";
 
+const FALL: &str = "You fall into the cellar.\n\n    ****  You have died  ****\n\nForest\n";
+
 #[test]
 fn a_death_that_nobody_names_is_no_way() {
     let (_folder, store) = store();
     let turns = [
         step(1, "open trap door", "It opens.", (1, 1), &[]),
-        step(2, "down", GRUE, (1, 3), &[]),
+        step(2, "down", FALL, (1, 3), &[]),
         step(3, "up", "A garret.", (1, 4), &[]),
     ];
     let text = record(&store, &turns);
     assert!(!text.contains("`down` →"), "{text}");
-    assert!(text.contains("- `down` *(Ep1, T2, deadly)*: Oh, no!"), "{text}");
-    assert!(recalled(&text).contains("\nDeadly here: down (Oh, no!"), "{}", recalled(&text));
+    assert!(text.contains("- `down` *(Ep1, T2, deadly)*: You fall into the cellar."), "{text}");
+    assert!(recalled(&text).contains("\nDeadly here: down (You fall into"), "{}", recalled(&text));
     let snapshot = Snapshot::read(&store).unwrap();
     let graph = Graph::read(&snapshot);
     assert!(!graph.path(1, 3).is_known);
@@ -196,11 +199,22 @@ fn a_death_that_nobody_names_is_no_way() {
 }
 
 #[test]
-fn a_way_that_killed_since_is_not_taken_until_it_is_walked_again() {
+fn the_dark_belongs_to_no_direction_unless_it_killed_twice() {
+    let (_folder, store) = store();
+    let text = record(&store, &[step(1, "down", GRUE, (1, 3), &[])]);
+    assert!(text.contains("- `down` *(Ep1, T1, died)*: Oh, no!"), "{text}");
+    assert!(recalled(&text).contains("\nDied here after: down (Oh, no!"), "{}", recalled(&text));
+    let text = record(&store, &[step(2, "down", GRUE, (1, 3), &[])]);
+    assert!(text.contains("- `down` ×2 *(Ep1, T2, deadly)*: Oh, no!"), "{text}");
+}
+
+#[test]
+fn a_way_that_killed_since_is_marked_until_it_is_walked_again() {
     let (_folder, store) = store();
     let walked = step(1, "down", "A damp cellar.", (1, 2), &["lamp"]);
     let died = Value::Object({
-        let mut turn = step(2, "down", "It is dark. You fall.", (1, 3), &[]).as_object().unwrap().clone();
+        let mut turn =
+            step(2, "down", "The stairs break. You fall.", (1, 3), &[]).as_object().unwrap().clone();
         turn.insert("died".to_owned(), json!(true));
         turn
     });
@@ -208,8 +222,8 @@ fn a_way_that_killed_since_is_not_taken_until_it_is_walked_again() {
     record(&store, std::slice::from_ref(&walked));
     assert!(path().is_known);
     let text = record(&store, &[died]);
-    assert!(text.contains("- `down` *(Ep1, T2, deadly)*: It is dark. You fall."), "{text}");
-    assert!(!path().is_known, "{}", path().text);
+    assert!(text.contains("- `down` *(Ep1, T2, deadly)*: The stairs break. You fall."), "{text}");
+    assert!(path().text.contains("(deadly at Ep1 T2: The stairs break. You fall.)"), "{}", path().text);
     let text = record(&store, &[step(3, "down", "A damp cellar.", (1, 2), &["lamp"])]);
     assert!(path().is_known && !text.contains("deadly"), "{text}");
 }

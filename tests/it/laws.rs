@@ -15,7 +15,7 @@ use memories::document::{
 };
 use memories::types::{
     Attempt, Category, Cause, FolderPath, Memory, Moment, Persistence, Provenance, Reference, Scope, Span,
-    Status, same_title,
+    Status, TryResult, same_title,
 };
 use proptest::prelude::*;
 
@@ -266,8 +266,7 @@ impl Edit {
                     episode: Some(1),
                     turn: Some(4),
                     reply: reply.clone(),
-                    effect_unknown: true,
-                    deadly: false,
+                    result: TryResult::Unknown,
                 };
                 document.put_attempt(scope, "New", &attempt, usize::MAX)?;
                 let reply = memories::document::text::stored_reply(reply);

@@ -9,9 +9,10 @@ use std::collections::BTreeSet;
 use memories::document::{KnownSection, Section};
 use memories::map::{Graph, MapReport};
 use memories::types::direction::Direction;
-use memories::types::{Attempt, Scope, Way};
+use memories::types::{Attempt, Scope, TryResult, Way};
 use proptest::prelude::*;
 use serde_json::json;
+use strum::VariantArray;
 
 use crate::cases;
 use oracle::Oracle;
@@ -26,7 +27,7 @@ fn graph(world: &World) -> Graph<'_> {
 fn way(action: &str, to: u64, last: (Option<u64>, Option<u64>)) -> Way {
     let (episode, turn) = last;
     let (action, name) = (action.to_owned(), String::new());
-    Way { action, to, name, count: 1, episode, turn, refused_without: Vec::new() }
+    Way { action, to, name, count: 1, episode, turn }
 }
 
 fn attempt(action: &str, last: (Option<u64>, Option<u64>)) -> Attempt {
@@ -51,16 +52,11 @@ fn actions() -> impl Strategy<Value = &'static str> {
 }
 
 fn sections() -> impl Strategy<Value = Section> {
-    let ways = (actions(), 0_u64..9, moments(), 1_u64..4, any::<bool>()).prop_map(
-        |(action, to, last, count, refused)| {
-            let refused_without = if refused { vec!["lamp".to_owned()] } else { Vec::new() };
-            Way { count, refused_without, ..way(action, to, last) }
-        },
-    );
-    let tried =
-        (actions(), moments(), any::<(bool, bool)>()).prop_map(|(action, last, (effect_unknown, deadly))| {
-            Attempt { effect_unknown, deadly, ..attempt(action, last) }
-        });
+    let ways = (actions(), 0_u64..9, moments(), 1_u64..4)
+        .prop_map(|(action, to, last, count)| Way { count, ..way(action, to, last) });
+    let results = prop::sample::select(TryResult::VARIANTS);
+    let tried = (actions(), moments(), results)
+        .prop_map(|(action, last, result)| Attempt { result, ..attempt(action, last) });
     let worked = (actions(), moments()).prop_map(|(action, last)| attempt(action, last));
     let (ways, tried) = (prop::collection::vec(ways, 0..6), prop::collection::vec(tried, 0..3));
     (ways, tried, prop::collection::vec(worked, 0..2)).prop_map(|(ways, tried, worked)| Section {
@@ -87,7 +83,7 @@ proptest! {
     #![proptest_config(cases(64))]
 
     #[test]
-    fn paths_are_known_ways_and_the_shortest(world in worlds()) {
+    fn paths_are_known_ways_and_the_cheapest(world in worlds()) {
         let (graph, oracle) = (graph(&world), Oracle::of(&world));
         for from in 0..10 {
             let distances = oracle.distances(from);
@@ -96,23 +92,25 @@ proptest! {
                 let expected = distances.get(&to).copied();
                 prop_assert_eq!(report.is_known, expected.is_some(), "{} {}", from, to);
                 prop_assert_eq!(&report, &graph.path(from, to));
-                let Some((steps, doubts)) = expected else { continue };
+                let Some((cost, steps)) = expected else { continue };
                 let actions = actions_of(&report);
-                prop_assert_eq!(actions.len(), steps);
-                let (mut at, mut met) = (from, 0);
+                prop_assert_eq!(actions.len() as u64, steps);
+                let (mut at, mut spent) = (from, 0);
                 for (action, step) in actions.iter().zip(report.json["steps"].as_array().unwrap()) {
-                    let Some((next, doubtful)) = oracle.take(at, action) else {
-                        return Err(TestCaseError::fail(format!("nobody walked {action} at {at}")));
+                    prop_assert_eq!(&step["from"]["id"], &json!(at));
+                    let next = step["to"]["id"].as_u64().unwrap();
+                    let Some(cost) = oracle.cost(at, action, next) else {
+                        return Err(TestCaseError::fail(format!("{action} never led from {at} to {next}")));
                     };
-                    prop_assert_eq!((&step["from"]["id"], &step["to"]["id"]), (&json!(at), &json!(next)));
-                    (at, met) = (next, met + usize::from(doubtful));
+                    (at, spent) = (next, spent + cost);
                 }
-                prop_assert_eq!((at, met), (to, doubts));
+                prop_assert_eq!((at, spent), (to, cost));
             }
             let near = graph.near(from, 2).json;
             let near = near["places"].as_array().unwrap().iter();
-            let near: Vec<u64> = near.map(|place| place["steps"].as_u64().unwrap()).collect();
-            let mut expected: Vec<u64> = distances.values().map(|(steps, _)| *steps as u64).collect();
+            let mut near: Vec<u64> = near.map(|place| place["steps"].as_u64().unwrap()).collect();
+            near.sort_unstable();
+            let mut expected: Vec<u64> = distances.values().map(|(_, steps)| *steps).collect();
             expected.retain(|steps| (1..=2).contains(steps));
             expected.sort_unstable();
             prop_assert_eq!(near, expected);
@@ -128,11 +126,11 @@ proptest! {
         let known = distances.keys().any(|id| oracle.places.contains(id));
         let mut last = Some(0);
         for place in &listed {
-            let steps = place["steps"].as_u64();
-            let expected = distances.get(&place["id"].as_u64().unwrap()).map(|(steps, _)| *steps as u64);
-            prop_assert_eq!(steps, expected.filter(|_| known), "{}", place);
-            prop_assert!(last.is_some() && steps.is_none_or(|steps| Some(steps) >= last) || steps.is_none());
-            last = steps;
+            let expected = distances.get(&place["id"].as_u64().unwrap()).filter(|_| known);
+            prop_assert_eq!(place["steps"].as_u64(), expected.map(|(_, steps)| *steps), "{}", place);
+            let cost = expected.map(|(cost, _)| *cost);
+            prop_assert!(last.is_some() && cost.is_none_or(|cost| Some(cost) >= last) || cost.is_none());
+            last = cost;
         }
         listed.sort_by_key(|place| place["id"].as_u64());
         let listed: Vec<_> = listed.iter().map(|place| (&place["id"], &place["directions"])).collect();
@@ -173,11 +171,11 @@ fn of_equal_paths_the_most_walked_is_taken_then_the_first() {
     ];
     assert_eq!(actions_of(&graph(&world).path(1, 4)), ["east", "south"]);
     assert_eq!(actions_of(&graph(&world).path(1, 2)), ["west"]);
-    // The path without a marked way is taken where two have the same length.
-    world[0].1.ways[1].refused_without = vec!["lamp".to_owned()];
+    // The path without a refused way is taken where two have the same length.
+    world[0].1.tried = vec![attempt("east", at(9))];
     assert_eq!(actions_of(&graph(&world).path(1, 4)), ["west", "north"]);
     world[1].1.tried = vec![attempt("n", at(9))];
-    world[0].1.ways[1].refused_without = Vec::new();
+    world[0].1.tried = Vec::new();
     assert_eq!(actions_of(&graph(&world).path(1, 4)), ["east", "south"]);
     // And is taken where it is shorter.
     world[2].1.tried = vec![attempt("south", at(9)), attempt("jump", at(9))];
@@ -188,31 +186,37 @@ fn of_equal_paths_the_most_walked_is_taken_then_the_first() {
 }
 
 #[test]
-fn the_latest_line_of_an_action_counts() {
-    let world = vec![place(
-        1,
-        vec![
-            way("n", 2, (Some(1), Some(9))),
-            way("north", 3, (Some(2), Some(1))),
-            way("Go  North", 2, (Some(1), None)),
-        ],
-    )];
+fn a_way_leads_to_each_place_by_its_share() {
+    let led = |to: u64, count: u64| Way { count, ..way("n", to, (Some(1), Some(to))) };
+    let world = vec![
+        place(1, vec![led(2, 5), led(3, 1), way("e", 4, (None, None))]),
+        place(4, vec![way("n", 5, (None, None))]),
+        place(5, vec![way("w", 3, (None, None))]),
+    ];
     let graph = graph(&world);
-    assert!(!graph.path(1, 2).is_known);
     assert_eq!(
-        graph.path(1, 3).text,
-        "From location:1 to location:3, 1 step:\nnorth → location:3 (sometimes to location:2)\n"
+        graph.path(1, 2).text,
+        "From location:1 to location:2, 1 step:\nn → location:2 (sometimes to location:3)\n"
     );
+    assert_eq!(actions_of(&graph.path(1, 3)), ["e", "n", "w"], "one odd move in six is no road");
+    let near = graph.near(1, 3).json;
+    assert_eq!(near["places"].as_array().unwrap().len(), 4);
 }
 
 #[test]
-fn of_two_lines_for_one_way_without_a_time_the_last_counts() {
-    let locked = Way { refused_without: vec!["lamp".to_owned()], ..way("n", 2, (None, None)) };
-    let open = way("north", 2, (None, None));
-    let text = |ways| {
-        let world = vec![place(1, ways)];
-        graph(&world).path(1, 2).text
-    };
-    assert!(!text(vec![locked.clone(), open.clone()]).contains("lamp"));
-    assert!(text(vec![open, locked]).contains("lamp"));
+fn a_way_that_killed_costs_more_and_never_vanishes() {
+    let killed = Attempt { result: TryResult::Deadly, ..attempt("n", (Some(2), Some(1))) };
+    let mut world = vec![
+        place(1, vec![way("n", 2, (None, None)), way("e", 3, (None, None))]),
+        place(3, vec![way("n", 2, (None, None))]),
+    ];
+    world[0].1.tried = vec![killed];
+    assert_eq!(actions_of(&graph(&world).path(1, 2)), ["e", "n"]);
+    world.pop();
+    let report = graph(&world).path(1, 2);
+    assert!(
+        report.is_known && report.text.contains("n → location:2 (deadly at Ep2 T1: No.)"),
+        "{}",
+        report.text
+    );
 }

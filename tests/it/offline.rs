@@ -3,8 +3,11 @@
 mod file;
 mod rules;
 
+use memories::record::changes::Changes;
+use memories::record::effect::effect_of;
+use memories::record::replies::Replies;
 use memories::record::rules::{MAX_TEXT_CHARS, MAX_TITLE_CHARS, judge};
-use memories::record::triggers::{Changes, Trigger};
+use memories::record::triggers::Trigger;
 use memories::record::turn::Turn;
 use memories::record::{Place, PlaceMemories, Surroundings, TurnContext};
 use memories::types::{Category, Memory, Status};
@@ -55,8 +58,10 @@ fn context(facts: &Value) -> TurnContext {
         triggers.push(Trigger::Response);
     }
     let history = facts["history"].as_array().into_iter().flatten();
+    let changes = Changes::of(&turn, before.id != after.id);
     TurnContext {
-        changes: Changes::of(&turn, before.id != after.id),
+        changes,
+        effect: effect_of(&turn, changes, Replies::built_in(), None, None),
         turn,
         episode: played["episode"].as_u64().unwrap_or(1),
         number: 1,

@@ -20,7 +20,7 @@ use memories::recall::{Format, Limits, Verdict, read, recall, render};
 use memories::record::turn::Turn;
 use memories::record::{Judge, RecordSettings, Recorder};
 use memories::store::Store;
-use memories::types::{Scope, ScopeName, Viewer, fold_action, gained_since};
+use memories::types::{Scope, ScopeName, Viewer, fold_action};
 use serde_json::json;
 
 use super::dice::Dice;
@@ -89,14 +89,10 @@ impl LeftOut {
 
     /// A test of actions.
     fn test(&self) -> impl Fn(&str) -> bool {
-        let judgement = match self {
-            LeftOut::InVain(known) => Some(known.judgement()),
-            _ => None,
-        };
-        move |action: &str| match (self, &judgement) {
-            (LeftOut::Named(named), _) => named.contains(&fold_action(action)),
-            (_, Some(judgement)) => judgement.verdict(action) == Verdict::InVain,
-            _ => false,
+        move |action: &str| match self {
+            LeftOut::Named(named) => named.contains(&fold_action(action)),
+            LeftOut::InVain(known) => known.verdict(action) == Verdict::InVain,
+            LeftOut::Nothing => false,
         }
     }
 }
@@ -154,7 +150,7 @@ fn explore(memory: Memory, mut world: World, seed: u64) -> Vec<Repeats> {
                 let before = failures.entry((place, action)).or_default();
                 repeats.any += usize::from(!before.is_empty());
                 repeats.same +=
-                    usize::from(before.iter().any(|then| gained_since(&carried, then).is_empty()));
+                    usize::from(before.iter().any(|then| carried.iter().all(|item| then.contains(item))));
                 before.push(carried);
             }
             outcome.turn["episode"] = json!(episode);

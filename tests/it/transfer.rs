@@ -14,10 +14,11 @@ use memories::notebook::files::Files;
 use memories::transfer::merge::{MergeOptions, MergeReport, OnConflict, merge};
 use memories::transfer::{TransferFormat, read, write};
 use memories::types::{
-    Attempt, Carried, CarriedChange, Category, Cause, FolderPath, Memory, Moment, Persistence, Provenance,
-    Reference, Scope, Span, Status, Way, fold_action, fold_title,
+    Attempt, Category, Cause, FolderPath, Memory, Moment, Persistence, Provenance, Reference, Scope, Span,
+    Status, TryResult, Way, fold_action, fold_title,
 };
 use proptest::prelude::*;
+use strum::VariantArray;
 
 const FORMATS: &[TransferFormat] = &[
     TransferFormat::Json,
@@ -172,15 +173,14 @@ fn memory() -> impl Strategy<Value = Memory> {
 
 fn attempt() -> impl Strategy<Value = Attempt> {
     let times = (number(), prop::option::of(number()), prop::option::of(number()));
-    (line(), times, line(), any::<(bool, bool)>()).prop_map(
-        |(action, (count, episode, turn), reply, (effect_unknown, deadly))| Attempt {
+    (line(), times, line(), prop::sample::select(TryResult::VARIANTS)).prop_map(
+        |(action, (count, episode, turn), reply, result)| Attempt {
             action,
             count,
             episode,
             turn,
             reply,
-            effect_unknown,
-            deadly,
+            result,
         },
     )
 }
@@ -190,7 +190,7 @@ fn addition() -> impl Strategy<Value = (Scope, SectionUpdate)> {
     let memories = prop::collection::vec(memory(), 0..6);
     let known = (line(), number(), prop::collection::vec(number(), 0..4));
     (scope(), known, memories, prop::collection::vec(attempt(), 0..4), evidence()).prop_map(
-        |(scope, (name, visits, episodes), memories, attempts, (worked, ways, carried, first_turn))| {
+        |(scope, (name, visits, episodes), memories, attempts, (worked, ways, seen, first_turn))| {
             let entries = BTreeMap::new();
             let first =
                 |turn| Moment { episode: episodes.first().copied(), turn: Some(turn), ..Moment::default() };
@@ -205,17 +205,15 @@ fn addition() -> impl Strategy<Value = (Scope, SectionUpdate)> {
                 attempts,
                 worked,
                 ways,
-                carried,
+                seen,
             };
             (scope, update)
         },
     )
 }
 
-/// Evidence: actions that worked, ways, carried items, and the turn of the first visit.
-fn evidence() -> impl Strategy<Value = (Vec<Attempt>, Vec<Way>, Vec<Carried>, Option<u64>)> {
-    let names = || prop::collection::vec(line().prop_map(|name| stored_line(&name)), 0..3);
-    let named = |names: Vec<String>| names.into_iter().filter(|name| !name.is_empty()).collect::<Vec<_>>();
+/// Evidence: actions that worked, ways, actions that looked, and the turn of the first visit.
+fn evidence() -> impl Strategy<Value = (Vec<Attempt>, Vec<Way>, Vec<Attempt>, Option<u64>)> {
     let worked = (line(), 1..5u64, number(), number()).prop_map(|(action, count, episode, turn)| Attempt {
         action,
         count,
@@ -224,27 +222,19 @@ fn evidence() -> impl Strategy<Value = (Vec<Attempt>, Vec<Way>, Vec<Carried>, Op
         reply: String::new(),
         ..Attempt::default()
     });
-    let way = (line(), 0..5u64, line(), 1..9u64, prop::option::of((number(), number())), names());
-    let way = way.prop_map(move |(action, to, name, count, at, items)| Way {
+    let way = (line(), 0..5u64, line(), 1..9u64, prop::option::of((number(), number())));
+    let way = way.prop_map(|(action, to, name, count, at)| Way {
         action: format!("go {action}"),
         to,
         name: stored_line(&format!("A {name}")),
         count,
         episode: at.map(|at| at.0),
         turn: at.map(|at| at.1),
-        refused_without: named(items),
     });
-    let change = (number(), names(), names()).prop_map(move |(turn, gained, lost)| CarriedChange {
-        turn,
-        gained: named([gained, vec!["lamp".to_owned()]].concat()),
-        lost: named(lost),
-    });
-    let carried = (0..4u64, prop::collection::vec(change, 0..3));
-    let carried = carried.prop_map(|(episode, changes)| Carried { episode, changes });
     (
         prop::collection::vec(worked, 0..3),
         prop::collection::vec(way, 0..3),
-        prop::collection::vec(carried, 0..3),
+        prop::collection::vec(attempt(), 0..3),
         prop::option::of(number()),
     )
 }
@@ -497,8 +487,7 @@ fn a_reply_and_an_action_take_their_stored_forms() {
         episode: Some(1),
         turn: None,
         reply: "a\nb".repeat(99),
-        effect_unknown: true,
-        deadly: false,
+        result: TryResult::Unknown,
     };
     let addition = SectionUpdate { attempts: vec![attempt.clone()], ..SectionUpdate::default() };
     let files = remembered(&BTreeMap::from([(Scope::World, addition)]));

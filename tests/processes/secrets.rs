@@ -37,10 +37,10 @@ const DIGESTED: &str = r#"{"summary": "Mira gave the key @ away."}"#;
 /// Sections and memories whose every text holds a key.
 const SECTIONS: &str = r#"{"version": 1, "sections": [{"scope": "location:30", "name": "Vault @", "visits": 1, "episodes": [1],
     "tried": [{"action": "say @", "count": 2, "reply": "No, not @"}], "worked": [{"action": "enter @", "count": 1, "reply": ""}],
-    "ways": [{"action": "go @", "to": 31, "name": "Hall @", "count": 1, "refused_without": ["card @"]}],
+    "ways": [{"action": "go @", "to": 31, "name": "Hall @", "count": 1}],
     "memories": [{"scope": "location:30", "category": "NOTE", "title": "Code @", "text": "It is @ here.", "persistence": "permanent",
         "status": "active", "context": "seen @", "fields": {"sources": ["file:@"], "tags": ["note:@"], "other": ["by @"], "goal": "find @"}}]},
-    {"scope": "game", "name": "", "visits": 0, "episodes": [], "carried": [{"episode": 1, "changes": [{"turn": 1, "gained": ["card @"]}]}], "memories": []}]}"#;
+    {"scope": "game", "name": "", "visits": 0, "episodes": [], "seen": [{"action": "read card @", "count": 1, "reply": "It says @."}], "memories": []}]}"#;
 const LINES: &str = r#"{"location": {"id": 31, "name": "Cellar @"}, "title": "Key @", "content": "The key is @", "source": "file:@", "mood": "@"}
 {"location": "Attic @", "content": "Here it is @"}
 {"text": 7, "title": "@"}

@@ -132,7 +132,7 @@ impl Replay {
         let recalled = self.recall(place)?;
         episode.recalls.push(started.elapsed());
         episode.tokens.push((estimate_tokens(&recalled), (self.count_tokens)(&recalled)));
-        let verdict = Known::read(&self.store, place, turn.episode)?.judgement().verdict(&turn.action);
+        let verdict = Known::read(&self.store, place, turn.episode)?.verdict(&turn.action);
         self.watch(place, value, &recalled, verdict == Verdict::InVain, episode);
         self.places.insert(place);
         self.places.extend(id(&turn.location_after));
@@ -200,7 +200,9 @@ impl Replay {
 /// The evidence of a place, for verdicts about actions.
 pub struct Known {
     section: Section,
-    circumstances: Circumstances,
+    game: Section,
+    episode: u64,
+    text: String,
 }
 
 impl Known {
@@ -208,13 +210,18 @@ impl Known {
     pub fn read(store: &Store, place: u64, episode: Option<u64>) -> Result<Known> {
         let names = [Scope::Location(place), Scope::Game].map(ScopeName::Scope);
         let snapshot = read(store, &names)?;
-        let circumstances = Circumstances::of(snapshot.section(&Scope::Game), episode.unwrap_or_default());
-        Ok(Known { section: snapshot.section(&Scope::Location(place)).clone(), circumstances })
+        Ok(Known {
+            section: snapshot.section(&Scope::Location(place)).clone(),
+            game: snapshot.section(&Scope::Game).clone(),
+            episode: episode.unwrap_or_default(),
+            text: snapshot.text().to_owned(),
+        })
     }
 
-    /// Gives the verdicts about actions.
-    pub fn judgement(&self) -> Judgement<'_> {
-        Judgement::of(&self.section, &self.circumstances)
+    /// The verdict about an action.
+    pub fn verdict(&self, action: &str) -> Verdict {
+        let circumstances = Circumstances::of(&self.game, self.episode, &self.text);
+        Judgement::of(&self.section, &circumstances).verdict(action)
     }
 }
 

@@ -1,9 +1,10 @@
 //! A turn as the rules read it: cleaned texts, and the differences between before and after.
 
+use crate::record::changes::{inventory_change, score_change};
 use crate::record::context::TurnContext;
 use crate::record::proposal::Side;
 use crate::record::rules::draft::Draft;
-use crate::record::triggers::{Trigger, inventory_change, score_change};
+use crate::record::triggers::Trigger;
 use crate::types::text::fold_spaces;
 use crate::types::{Category, Memory, OFFLINE_TAG, same_title};
 

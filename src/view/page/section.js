@@ -142,7 +142,7 @@
       tried(facts),
       worked(facts),
       untried(app, facts),
-      texts("Carried", facts.carried),
+      texts("Seen", facts.seen),
       texts("Notes", facts.notes),
     );
   }

@@ -8,8 +8,6 @@
   const NO_EFFECT = 1;
   const REPEAT = 2;
   const DIED = 4;
-  const DEADLY = 1;
-  const EFFECT_UNKNOWN = 2;
 
   // An object without the fields that have no value.
   function known(fields) {
@@ -61,7 +59,7 @@
       switch (kind) {
         case "v": return { k: "visits", visits: first, episodes: rest[0] };
         case "n": return { k: "note", text: first };
-        case "c": return { k: "carried", text: first };
+        case "s": return { ...this.tried(first, rest), k: "seen" };
         case "w": return this.way(first, rest);
         case "o": return { k: "worked", actions: [this.action(first, rest)] };
         case "t": return this.tried(first, rest);
@@ -69,19 +67,18 @@
       }
     }
 
-    way(action, [to, times, episode, turn, without = []]) {
-      const fields = [mark(episode, turn), without.length > 0 && `refused without ${without.join(", ")}`].filter(Boolean).join(", ");
-      return known({ k: "way", action: this.texts[action], to, times, fields: fields || undefined });
+    way(action, [to, times, episode, turn]) {
+      return known({ k: "way", action: this.texts[action], to, times, fields: mark(episode, turn) || undefined });
     }
 
     action(action, [times, episode, turn]) {
       return known({ action: this.texts[action], times, episode, turn });
     }
 
-    tried(first, [times, episode, turn, reply, flags = 0]) {
+    tried(first, [times, episode, turn, reply, result]) {
       const action = this.action(first, [times, episode, turn]);
-      if (flags & DEADLY) action.deadly = true;
-      if (flags & EFFECT_UNKNOWN) action.effect_unknown = true;
+      if (result === "deadly") action.deadly = true;
+      if (result === "unknown" || result === "unseen" || result === "died") action.effect_unknown = true;
       return { k: "tried", actions: [action], reply: this.texts[reply] };
     }
 

@@ -53,7 +53,7 @@
       ways: [],
       worked: [],
       tried: [],
-      carried: [],
+      seen: [],
       notes: [],
       live: 0,
       vain: 0,
@@ -101,8 +101,8 @@
         if (direction) facts.gone.add(direction);
       }
     },
-    carried(facts, part) {
-      facts.carried.push(part.text);
+    seen(facts, part) {
+      facts.seen.push(`${part.actions[0].action}: ${part.reply || ""}`);
     },
     note(facts, part) {
       facts.notes.push(part.text);

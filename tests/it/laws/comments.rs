@@ -2,9 +2,7 @@
 
 use memories::document::text::stored_line;
 use memories::document::{Document, EntryEdit, stored};
-use memories::types::{
-    Attempt, Carried, CarriedChange, Category, Cause, Memory, Moment, Reference, Scope, Way,
-};
+use memories::types::{Attempt, Category, Cause, Memory, Moment, Reference, Scope, Way};
 use proptest::prelude::*;
 
 use super::memory;
@@ -55,11 +53,10 @@ proptest! {
         }
         let attempt = Attempt { action: action.clone(), count: 1, episode: None, turn: None, reply, ..Attempt::default() };
         document.put_attempt(&PLACE, "Hall", &attempt, 400).unwrap();
-        let way = Way { action, to: 7, name: name.clone(), count: 1, episode: None, turn: None, refused_without: vec![item.clone()] };
+        let way = Way { action, to: 7, name: name.clone(), count: 1, episode: None, turn: None };
         document.put_way(&PLACE, "Hall", &way).unwrap();
-        let change = CarriedChange { turn: 1, gained: vec![item.clone()], lost: vec![format!("->{item}")] };
-        let carried = Carried { episode: 1, changes: vec![change] };
-        document.put_carried(&carried).unwrap();
+        let seen = Attempt { action: format!("x {item}"), ..attempt.clone() };
+        document.put_seen(&PLACE, "Hall", &seen, 400).unwrap();
         let reference = Reference { at: Moment { episode: Some(1), ..Moment::default() }, cause: Cause::Invalidated(reason) };
         document.add(&PLACE, "Hall", &Memory { title: "Struck".to_owned(), ..plain.clone() }).unwrap();
         let struck = document.section(&PLACE).unwrap().memories.len() - 1;
@@ -72,7 +69,7 @@ proptest! {
         prop_assert_eq!(&section.memories, &[stored(&memory), stored(&plain)]);
         let hall = after.section(&PLACE).unwrap();
         prop_assert_eq!((&hall.tried, &hall.ways), (&vec![attempt], &vec![way]));
-        prop_assert_eq!(&after.section(&Scope::Game).unwrap().carried, &vec![carried]);
+        prop_assert_eq!(&hall.seen, &vec![seen]);
         let found = &hall.memories[struck];
         prop_assert_eq!((&found.reference, &found.text), (&Some(reference), &plain.text));
         prop_assert!(hall.memories.iter().all(|memory| memory.title != "Old" || !memory.text.is_empty()));

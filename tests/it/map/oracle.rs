@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use memories::types::direction::Direction;
-use memories::types::{Attempt, Scope, Way, fold_action};
+use memories::types::{Attempt, Scope, TryResult, Way, fold_action};
 
 use super::World;
 
@@ -15,8 +15,8 @@ fn key(action: &str) -> String {
 pub struct Oracle {
     /// All places that are named.
     pub places: BTreeSet<u64>,
-    /// Where an action leads from a place, and whether that is in doubt.
-    ways: BTreeMap<(u64, String), (u64, bool)>,
+    /// The places to which an action leads from a place, each with its cost.
+    ways: BTreeMap<(u64, String), BTreeMap<u64, u64>>,
     /// Directions that were tried at a place.
     tried: BTreeMap<u64, BTreeSet<Direction>>,
     /// Directions that the game does not understand.
@@ -44,43 +44,49 @@ impl Oracle {
             let others = others.chain(section.ways.iter().map(|way| &way.action)).filter_map(attempted);
             oracle.tried.insert(*id, tried.chain(others).collect());
             for action in section.ways.iter().map(|way| key(&way.action)) {
-                let lines = section.ways.iter().filter(|way| key(&way.action) == action);
-                let latest = latest(lines.collect());
+                let lines = || section.ways.iter().filter(|way| key(&way.action) == action);
                 let moment = |attempt: &&Attempt| (attempt.episode, attempt.turn);
                 let tries = section.tried.iter().filter(|attempt| key(&attempt.action) == action);
-                let tried = tries.max_by_key(moment).filter(|attempt| !attempt.effect_unknown);
-                let walked = (latest.episode, latest.turn);
-                if tried.is_some_and(|tried| tried.deadly && moment(&tried) >= walked) {
-                    continue;
-                }
-                let refused = tried.is_some_and(|tried| moment(&tried) > walked);
-                let mut lines = section.ways.iter().filter(|way| key(&way.action) == action);
-                let elsewhere = lines.any(|way| way.to != latest.to);
-                let doubtful = refused || elsewhere || !latest.refused_without.is_empty();
-                oracle.ways.insert((*id, action), (latest.to, doubtful));
+                let tried = tries.max_by_key(moment).filter(|attempt| !attempt.result.is_unknown());
+                let ends: BTreeSet<u64> = lines().map(|way| way.to).collect();
+                let ends: Vec<&Way> =
+                    ends.into_iter().map(|to| latest(lines().filter(|way| way.to == to))).collect();
+                let walked: u64 = ends.iter().map(|way| way.count).sum();
+                let cost = |way: &&Way| {
+                    let last = (way.episode, way.turn);
+                    let doubt = match tried {
+                        Some(tried) if tried.result == TryResult::Deadly && moment(&tried) >= last => 20_000,
+                        Some(tried) if moment(&tried) > last => 1,
+                        _ => 0,
+                    };
+                    (way.to, 1000 * walked / way.count + doubt)
+                };
+                oracle.ways.insert((*id, action), ends.iter().map(cost).collect());
             }
         }
         oracle
     }
 
-    /// Where an action leads.
-    pub fn take(&self, from: u64, action: &str) -> Option<(u64, bool)> {
-        self.ways.get(&(from, key(action))).copied()
+    /// The cost of an action that leads from one place to another.
+    pub fn cost(&self, from: u64, action: &str, to: u64) -> Option<u64> {
+        self.ways.get(&(from, key(action)))?.get(&to).copied()
     }
 
-    /// Steps to all places that can be reached, and how many of these are in doubt at least.
-    pub fn distances(&self, from: u64) -> BTreeMap<u64, (usize, usize)> {
+    /// Costs of the cheapest path to each place that can be reached, and its number of steps.
+    pub fn distances(&self, from: u64) -> BTreeMap<u64, (u64, u64)> {
         let mut distances = BTreeMap::new();
         if self.places.contains(&from) {
             distances.insert(from, (0, 0));
         }
         // No path has more steps than there are places.
         for _ in &self.places {
-            for ((at, _), (to, doubtful)) in &self.ways {
-                let Some((steps, doubts)) = distances.get(at).copied() else { continue };
-                let cost = (steps + 1, doubts + usize::from(*doubtful));
-                let known = distances.entry(*to).or_insert(cost);
-                *known = cost.min(*known);
+            for ((at, _), ends) in &self.ways {
+                for (to, cost) in ends {
+                    let Some((before, steps)) = distances.get(at).copied() else { continue };
+                    let reached = (before + cost, steps + 1);
+                    let known = distances.entry(*to).or_insert(reached);
+                    *known = reached.min(*known);
+                }
             }
         }
         distances
@@ -99,23 +105,7 @@ impl Oracle {
     }
 }
 
-/// The line that counts of those for one action: of each destination the latest, of equals the last; of destinations
-/// the latest, of equals the first.
-fn latest(lines: Vec<&Way>) -> &Way {
-    let mut latest: Vec<&Way> = Vec::new();
-    for line in lines {
-        match latest.iter_mut().find(|way| way.to == line.to) {
-            Some(way) if (line.episode, line.turn) >= (way.episode, way.turn) => *way = line,
-            Some(_) => {}
-            None => latest.push(line),
-        }
-    }
-    let mut latest = latest.into_iter();
-    let first = latest.next().unwrap();
-    latest.fold(
-        first,
-        |best, way| {
-            if (way.episode, way.turn) > (best.episode, best.turn) { way } else { best }
-        },
-    )
+/// The line that counts of those for one action and one end: the latest, of equals the last.
+fn latest<'a>(lines: impl Iterator<Item = &'a Way>) -> &'a Way {
+    lines.max_by_key(|way| (way.episode, way.turn)).unwrap()
 }

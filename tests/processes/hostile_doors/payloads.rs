@@ -14,7 +14,7 @@ const PIECES: &[&str] = &[
     "### Tried",
     "### Worked",
     "### Ways",
-    "### Carried",
+    "### Seen",
     "#### Deep",
     "====",
     "----",

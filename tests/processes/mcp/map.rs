@@ -12,7 +12,7 @@ fn assert_says(text: &str, part: &str) {
 #[test]
 fn the_map_is_read_by_name_and_from_the_last_turn() {
     let world = World::new(
-        "## Location 1: Hall\n\n### Ways\n\n- `up` → [Attic](#location-2-attic) *(Ep1, T3, refused without: lamp)*\n\n\
+        "## Location 1: Hall\n\n### Ways\n\n- `up` → [Attic](#location-2-attic) *(Ep1, T3)*\n\n### Tried\n\n- `up` *(Ep1, T4, blocked)*: It is dark.\n\n\
          ## Location 2: Attic\n\n## Location 3: Attic\n",
     );
     let mut client = world.serve(&["--tools", "places"]);
@@ -21,7 +21,7 @@ fn the_map_is_read_by_name_and_from_the_last_turn() {
     assert_says(&refused, "hint: name the place to start from as `from`");
     let path = client.values("find_path", json!({"from": "Hall", "to": "Attic (id 2)"}));
     assert_eq!((&path["known"], &path["actions"]), (&json!(true), &json!(["up"])));
-    assert_eq!(path["steps"][0]["refused_without"], json!(["lamp"]));
+    assert_eq!(path["steps"][0]["refused_since"]["reply"], "It is dark.");
     assert_says(&client.refuses("find_path", json!({"from": "1", "to": "Attic"})), "2 places are called");
     assert_says(&client.refuses("find_path", json!({"from": "1", "to": "world"})), "`world` is not a place");
     client.says(
@@ -29,7 +29,10 @@ fn the_map_is_read_by_name_and_from_the_last_turn() {
         json!({"location": "2", "action": "out", "response": "No.", "location_after": "1"}),
     );
     let text = client.says("find_path", json!({"to": "2"}));
-    assert_says(&text, "From Hall to Attic (id 2), 1 step:\nup → Attic (id 2) (refused without lamp)\n");
+    assert_says(
+        &text,
+        "From Hall to Attic (id 2), 1 step:\nup → Attic (id 2) (refused at Ep1 T4: It is dark.)\n",
+    );
     let none = client.says("find_path", json!({"to": "3"}));
     assert_says(&none, "No way is known from Hall to Attic (id 3).\n");
     let open = client.values("unexplored", json!({}));

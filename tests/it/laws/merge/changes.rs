@@ -6,10 +6,11 @@ use std::collections::BTreeMap;
 
 use memories::document::{Document, DocumentError, EntryEdit, SectionUpdate};
 use memories::types::{
-    Attempt, Carried, CarriedChange, Category, Cause, FolderPath, Memory, Moment, Persistence, Provenance,
-    Reference, Scope, Span, Status, Way, fold_action,
+    Attempt, Category, Cause, FolderPath, Memory, Moment, Persistence, Provenance, Reference, Scope, Span,
+    Status, TryResult, Way, fold_action,
 };
 use proptest::prelude::*;
+use strum::VariantArray;
 
 use super::by_hand;
 
@@ -44,7 +45,7 @@ pub(super) enum Change {
     Again(usize, u64, u64),
     Work(Scope, &'static str, u64, u64),
     Walk(u64, Box<Way>),
-    Carry(u64, u64, &'static str, bool),
+    Look(u64, Box<Attempt>),
     Forget(Scope, &'static str),
     ByHand(by_hand::Edit),
 }
@@ -103,10 +104,6 @@ fn text() -> impl Strategy<Value = &'static str> {
 
 fn action() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec!["take lamp", "open door", "n", "Push  Rug", "say `hello`", "take sword"])
-}
-
-fn item() -> impl Strategy<Value = &'static str> {
-    prop::sample::select(vec!["lamp", "sword", "egg, jewelled"])
 }
 
 fn provenance() -> impl Strategy<Value = Provenance> {
@@ -180,30 +177,26 @@ fn attempt() -> impl Strategy<Value = Attempt> {
         "Nothing happens.",
     ]);
     let mark = (prop::option::weighted(0.9, 1u64..4), prop::option::weighted(0.9, 1u64..40));
-    (action(), reply, mark, (prop::bool::weighted(0.1), prop::bool::weighted(0.1))).prop_map(
-        |(action, reply, (episode, turn), (effect_unknown, deadly))| Attempt {
-            action: action.to_owned(),
-            count: 1,
-            episode,
-            turn,
-            reply: reply.to_owned(),
-            effect_unknown,
-            deadly,
-        },
-    )
+    let result = prop_oneof![4 => Just(TryResult::Vain), 1 => prop::sample::select(TryResult::VARIANTS)];
+    (action(), reply, mark, result).prop_map(|(action, reply, (episode, turn), result)| Attempt {
+        action: action.to_owned(),
+        count: 1,
+        episode,
+        turn,
+        reply: reply.to_owned(),
+        result,
+    })
 }
 
 fn way() -> impl Strategy<Value = Way> {
-    let refused = prop::sample::select(vec![vec![], vec!["lamp"], vec!["lamp", "rope; long"]]);
     let mark = (prop::option::of(1u64..4), prop::option::of(1u64..40));
-    (action(), place(), mark, refused).prop_map(|(action, to, (episode, turn), refused)| Way {
+    (action(), place(), mark).prop_map(|(action, to, (episode, turn))| Way {
         action: action.to_owned(),
         to,
         name: name_of(to).to_owned(),
         count: 1,
         episode,
         turn,
-        refused_without: refused.into_iter().map(str::to_owned).collect(),
     })
 }
 
@@ -220,7 +213,6 @@ fn name_of(id: u64) -> &'static str {
 fn by_program() -> impl Strategy<Value = Change> {
     let at = || prop_oneof![3 => 0usize..3, 2 => 0usize..12];
     let supersede = prop::option::of(title());
-    let carry = (1u64..4, 1u64..30, item(), any::<bool>());
     let context = prop::sample::select(vec!["seen twice", "told by \\ a `cook`"]);
     let link = prop::sample::select(vec!["[[World › A *bold* troll]]", "[[The lamp burns]]"]);
     // Titles that no base has: both sides may add them.
@@ -246,7 +238,7 @@ fn by_program() -> impl Strategy<Value = Change> {
         3 => (scope(), action(), 1u64..4, 1u64..40)
             .prop_map(|(scope, action, episode, turn)| Change::Work(scope, action, episode, turn)),
         3 => (place(), way()).prop_map(|(id, way)| Change::Walk(id, Box::new(way))),
-        2 => carry.prop_map(|(episode, turn, item, gained)| Change::Carry(episode, turn, item, gained)),
+        2 => (place(), attempt()).prop_map(|(id, seen)| Change::Look(id, Box::new(seen))),
         1 => (scope(), action()).prop_map(|(scope, action)| Change::Forget(scope, action)),
     ]
 }
@@ -318,9 +310,7 @@ impl Change {
                 if is_known { Ok(()) } else { document.add(scope, name(scope), memory) }
             }
             Change::Rename(id, name) => document.rename(&Scope::Location(*id), name).map(drop),
-            Change::Try(..) | Change::Work(..) | Change::Walk(..) | Change::Carry(..) => {
-                self.record(document)
-            }
+            Change::Try(..) | Change::Work(..) | Change::Walk(..) | Change::Look(..) => self.record(document),
             Change::Again(at, episode, turn) => again(document, *at, (Some(*episode), Some(*turn))),
             Change::Forget(scope, action) => {
                 document.remove_attempt(scope, action);
@@ -419,15 +409,13 @@ impl Change {
                 let count = known.iter().find(same).map_or(0, |other| other.count);
                 document.put_way(&scope, name(&scope), &Way { count: count + 1, ..(**way).clone() })
             }
-            Change::Carry(episode, turn, item, gained) => {
-                let known = document.section(&Scope::Game).unwrap_or_default().carried;
-                let line = known.into_iter().find(|line| line.episode == *episode);
-                let mut line = line.unwrap_or(Carried { episode: *episode, changes: Vec::new() });
-                let items = vec![(*item).to_owned()];
-                let (gained, lost) = if *gained { (items, Vec::new()) } else { (Vec::new(), items) };
-                line.changes.push(CarriedChange { turn: *turn, gained, lost });
-                line.changes.sort_by_key(|change| change.turn);
-                document.put_carried(&line)
+            Change::Look(at, seen) => {
+                let scope = Scope::Location(*at);
+                let known = document.section(&scope).unwrap_or_default().seen;
+                let same = |other: &&Attempt| fold_action(&other.action) == fold_action(&seen.action);
+                let count = known.iter().find(same).map_or(0, |other| other.count);
+                let seen = Attempt { count: count + 1, ..(**seen).clone() };
+                document.put_seen(&scope, name(&scope), &seen, 400)
             }
             _ => Ok(()),
         }

@@ -102,13 +102,7 @@ fn said_by(scope: &Scope, section: &Section) -> Vec<String> {
     said.extend(section.worked.iter().map(|one| counted(scope, "worked", &one.action)));
     said.extend(section.ways.iter().map(|way| way_key(scope, &way.action, way.to)));
     said.extend(section.episodes.iter().map(|episode| format!("{scope} episode {episode}")));
-    for line in &section.carried {
-        for change in &line.changes {
-            let at = format!("{scope} carried Ep{} T{}", line.episode, change.turn);
-            said.extend(change.gained.iter().map(|item| format!("{at} +{item}")));
-            said.extend(change.lost.iter().map(|item| format!("{at} -{item}")));
-        }
-    }
+    said.extend(section.seen.iter().map(|one| counted(scope, "seen", &one.action)));
     said
 }
 
