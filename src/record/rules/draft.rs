@@ -2,13 +2,13 @@
 
 use crate::record::proposal::Side;
 use crate::record::rules::headline::headline;
-use crate::types::text::cut_at_sentence;
+use crate::record::rules::sentences::bounded;
 use crate::types::{Category, Memory, Status};
 
 /// Longest title, in characters.
 pub const MAX_TITLE_CHARS: usize = 80;
 /// Longest text, in characters.
-pub const MAX_TEXT_CHARS: usize = 240;
+pub const MAX_TEXT_CHARS: usize = 500;
 
 /// A fact, with the rule that found it.
 pub(super) struct Draft {
@@ -25,7 +25,7 @@ impl Draft {
     /// A confirmed memory of the place where the action was taken.
     pub(super) fn new(category: Category, title: &str, text: &str, reason: &'static str) -> Draft {
         let title = headline(title, MAX_TITLE_CHARS);
-        let memory = Memory::new(category, title, cut_at_sentence(text.trim(), MAX_TEXT_CHARS));
+        let memory = Memory::new(category, title, bounded(text.trim(), MAX_TEXT_CHARS));
         Draft { memory, side: Side::Before, quote: String::new(), latest: false, reason }
     }
 

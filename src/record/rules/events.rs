@@ -4,19 +4,17 @@
 //! weight: death, loss, points, a won fight, then what an action revealed, changed or told. Which actions
 //! worked and where ways lead is written elsewhere, so a fact has a sentence of the game's own.
 
+use crate::record::proposal::Side;
 use crate::record::rules::draft::{Draft, MAX_TITLE_CHARS};
-use crate::record::rules::headline::{continued, headline, remainder, upper_first};
-use crate::record::rules::sentences::{Fragment, Kind, Reply, is_dark, is_obituary, is_refusal, join};
+use crate::record::rules::headline::{continued, headline, says, upper_first};
+use crate::record::rules::sentences::{Fragment, Kind, Reply, fit, is_dark, is_obituary, is_refusal};
 use crate::record::rules::view::TurnView;
 use crate::record::rules::words;
 use crate::record::triggers::Trigger;
 use crate::types::Category;
-use crate::types::text::truncate;
 
-/// Longest action in a title, in characters; the rest is for the words of the rule.
-const MAX_ACTION_CHARS: usize = 40;
-/// Longest quotation, in characters.
-const MAX_STORY_CHARS: usize = 100;
+/// Longest quotation, in characters; a single sentence may be longer.
+const MAX_STORY_CHARS: usize = 160;
 /// Fewest words of a sentence, besides those of the action, that make it worth keeping.
 const MIN_NEW_WORDS: usize = 3;
 
@@ -34,16 +32,21 @@ pub(super) fn find_event(turn: &TurnView<'_>, reply: &Reply) -> Option<Draft> {
 
 /// A death is titled by what killed: darkness, what the game says, or else the action alone.
 fn judge_death(turn: &TurnView<'_>, reply: &Reply) -> Draft {
-    let action = short_action(turn);
-    let (title, text) = match find_cause(reply) {
+    let action = turn.short_action();
+    let said: Vec<&str> = told_before(reply).map(|fragment| fragment.text.as_str()).collect();
+    let telling = said.iter().rfind(|text| words::count_new(text, &action) >= MIN_NEW_WORDS);
+    let last = telling.or(said.last()).copied();
+    let is_blameless = words::is_meta(&turn.action) || words::is_asking(&turn.action);
+    let (title, text) = match find_cause(reply, &said).or(last.filter(|_| is_blameless)) {
         cause if is_in_the_dark(turn, reply) => {
-            ("Killed in the dark".to_owned(), by(&action, cause.map_or("", |cause| &cause.text)))
+            ("Killed in the dark".to_owned(), by(&action, cause.unwrap_or_default()))
         }
         Some(cause) => {
-            let title = headline(&cause.text, MAX_TITLE_CHARS - 4);
-            (format!("Fatal: {}", continued(&title)), by(&action, &remainder(&cause.text, &title)))
+            let title = format!("Fatal: {}", continued(&headline(cause, MAX_TITLE_CHARS - 8)));
+            let told = if says(&title, cause) { "" } else { cause };
+            (title, by(&action, told))
         }
-        None => (format!("Fatal: {action}"), "No cause is recognised.".to_owned()),
+        None => (format!("Fatal: {action}"), last.unwrap_or("The reply names no cause.").to_owned()),
     };
     let draft = Draft::new(Category::danger(), &title, &text, "the player died");
     draft.important(900).scoring(turn.score_change)
@@ -59,15 +62,17 @@ fn by(action: &str, told: &str) -> String {
     }
 }
 
-/// The sentence that says what was fatal: the last one before the banner that tells of harm, else that tells
-/// an event. Remarks are no cause.
-fn find_cause(reply: &Reply) -> Option<&Fragment> {
-    let told = || {
-        let sentences = reply.before_banner().iter().filter(|fragment| fragment.kind == Kind::Sentence);
-        sentences.filter(|fragment| !is_refusal(&fragment.text) && !is_obituary(&fragment.text))
-    };
-    let harm = told().rfind(|fragment| words::tells_harm(&fragment.text));
-    harm.or_else(|| told().rfind(|fragment| words::is_narrated(&fragment.text)))
+/// The sentence that says what was fatal: the last one before the banner that tells of harm, else that tells an
+/// event, else the banner itself. Remarks are no cause.
+fn find_cause<'a>(reply: &'a Reply, said: &[&'a str]) -> Option<&'a str> {
+    let last = |tells: fn(&str) -> bool| said.iter().rfind(|text| tells(text)).copied();
+    last(words::tells_harm).or_else(|| last(words::is_narrated)).or_else(|| reply.banner())
+}
+
+/// The statements before the banner that do not only announce the end.
+fn told_before(reply: &Reply) -> impl Iterator<Item = &Fragment> {
+    let sentences = reply.before_banner().iter().filter(|fragment| fragment.kind == Kind::Sentence);
+    sentences.filter(|fragment| !is_refusal(&fragment.text) && !is_obituary(&fragment.text))
 }
 
 /// True if this reply, or that of an earlier turn which ended at this place, says that it is dark.
@@ -108,7 +113,7 @@ fn judge_loss(turn: &TurnView<'_>, reply: &Reply) -> Option<Draft> {
             return None;
         }
         let title = format!("Lost {}", taken.join(", "));
-        let text = format!("Gone after `{}`. {}", short_action(turn), join(&said, MAX_STORY_CHARS));
+        let text = format!("Gone after `{}`. {}", turn.short_action(), fit(&said, |_| (), MAX_STORY_CHARS));
         let draft = Draft::new(Category::failure(), &title, &text, "something was lost");
         return Some(draft.tentative());
     }
@@ -116,7 +121,7 @@ fn judge_loss(turn: &TurnView<'_>, reply: &Reply) -> Option<Draft> {
         Some(thief) => format!("Robbed by the {thief}"),
         None => format!("Robbed of {}", taken.join(", ")),
     };
-    let text = format!("{} {items}", join(&relevant, MAX_STORY_CHARS));
+    let text = format!("{} {items}", fit(&relevant, |_| (), MAX_STORY_CHARS));
     let draft = Draft::new(Category::danger(), &title, &text, "something was stolen");
     Some(draft.latest().at_arrival(turn.moved()))
 }
@@ -144,22 +149,34 @@ fn judge_score(turn: &TurnView<'_>, reply: &Reply) -> Option<Draft> {
     let category = match points {
         0 => return None,
         points if points > 0 => Category::success(),
-        _ => Category::danger(),
+        _ => Category::failure(),
     };
-    let action = short_action(turn);
-    let (deed, told) = match turn.moved() && !turn.to.is_empty() {
+    let action = turn.short_action();
+    let is_reaching = turn.moved() && !turn.to.is_empty();
+    let (deed, mut told) = match is_reaching {
         true => (format!("Reaching {}", turn.to), reply.events()),
         false => (upper_first(&action), reply.statements()),
     };
-    let tells = |fragment: &&Fragment| {
-        words::count_new(&fragment.text, &action) > 1 && !fragment.text.to_lowercase().contains("your score")
-    };
-    let told: Vec<&Fragment> = told.into_iter().filter(tells).collect();
+    told.retain(|fragment| {
+        let text = &fragment.text;
+        words::count_new(text, &action) > 1
+            && !words::is_about_the_game(text)
+            && !turn.has_said(text, Side::Before)
+    });
     let plural = if points.abs() == 1 { "" } else { "s" };
     let deed = headline(&deed, MAX_TITLE_CHARS - 20);
     let deed = if deed.is_empty() { "Scored" } else { &deed };
     let title = format!("{deed}: {points:+} point{plural}");
-    let text = by(&action, &join(&told, MAX_STORY_CHARS));
+    let told = fit(&told, |_| (), MAX_STORY_CHARS);
+    let text = match (is_reaching, told.is_empty()) {
+        (true, _) => by(&action, &told),
+        (false, false) => told,
+        (false, true) if !turn.gained.is_empty() => format!("Gained: {}.", turn.gained.join(", ")),
+        (false, true) => {
+            let score = turn.context.turn.score_after.unwrap_or_default();
+            format!("The score was {score} then.")
+        }
+    };
     Some(Draft::new(category, &title, &text, "the score changed").scoring(points))
 }
 
@@ -169,68 +186,85 @@ fn judge_victory(turn: &TurnView<'_>, reply: &Reply) -> Option<Draft> {
         return None;
     }
     let decided = reply.statements().into_iter().find(|fragment| words::is_decisive(&fragment.text))?;
-    let title = upper_first(&short_action(turn));
+    let title = upper_first(&turn.short_action());
     let draft = Draft::new(Category::success(), &title, &decided.text, "a fight was decided");
     Some(draft.quoting(&decided.text).important(600))
 }
 
 /// The sentence that says what the action revealed or changed, beyond that it worked.
 fn judge_effect(turn: &TurnView<'_>, reply: &Reply) -> Option<Draft> {
-    if !turn.context.effect.is_success() || words::is_meta(&turn.action) || words::is_for_all(&turn.action) {
-        return None;
-    }
-    if reply.sentences().first().is_some_and(|first| is_refusal(&first.text)) || words::is_blow(&turn.action)
-    {
+    let is_vague =
+        words::is_meta(&turn.action) || words::is_for_all(&turn.action) || words::is_look(&turn.action);
+    let is_effective = turn.context.effect.is_success() && !is_refused(reply);
+    if is_vague || !is_effective || words::is_blow(&turn.action) {
         return None;
     }
     let said = if turn.moved() { reply.events() } else { reply.statements() };
-    let action = short_action(turn);
-    let draft = |title: &str, text: &str| {
-        Draft::new(Category::discovery(), title, text, "the reply tells what the action did")
+    let action = turn.short_action();
+    let is_news = |thing: &&str| words::count_new(thing, &action) > 0;
+    let revealing = said.iter().find_map(|told| Some((&told.text, told.revealed().filter(is_news)?)));
+    let (told, quote) = match revealing {
+        Some((told, thing)) => (told, thing),
+        None => {
+            let first = said.first()?.line;
+            let told = &said.iter().find(|told| told.line == first && told.text.contains(' '))?.text;
+            let tells = if turn.moved() { words::is_of_a_thing } else { words::is_narrated };
+            let needed = MIN_NEW_WORDS + usize::from(told.starts_with("You "));
+            if !turn.gained.is_empty() || !tells(told) || words::count_new(told, &action) < needed {
+                return None;
+            }
+            (told, told.as_str())
+        }
     };
-    let is_new = |thing: &&str| words::count_new(thing, &action) > 0;
-    if let Some((told, thing)) =
-        said.iter().find_map(|told| Some((&told.text, told.revealed().filter(is_new)?)))
-    {
-        let (title, quote) = match told.chars().count() <= MAX_TITLE_CHARS || words::is_several(&action) {
-            true => (told.clone(), told.as_str()),
-            false => (format!("{} reveals {thing}", upper_first(&action)), thing),
-        };
-        return Some(draft(&title, &by(&action, "")).quoting(quote));
-    }
-    let first = said.first()?.line;
-    let told = &said.iter().find(|told| told.line == first && told.text.contains(' '))?.text;
-    let tells = if turn.moved() { words::is_of_a_thing } else { words::is_narrated };
-    let needed = MIN_NEW_WORDS + usize::from(told.starts_with("You "));
-    if !turn.gained.is_empty() || !tells(told) || words::count_new(told, &action) < needed {
+    if words::is_fruitless(told) || turn.was_told(told) {
         return None;
     }
-    let title = headline(told, MAX_TITLE_CHARS);
-    Some(draft(&title, &by(&action, &remainder(told, &title))).quoting(told))
+    let is_long = told.chars().count() > MAX_TITLE_CHARS && !words::is_several(&action);
+    let (title, text) = match revealing {
+        Some((_, thing)) if is_long => (format!("{} reveals {thing}", upper_first(&action)), told.clone()),
+        _ => {
+            let title = headline(told, MAX_TITLE_CHARS);
+            let text = by(&action, if says(&title, told) { "" } else { told });
+            (title, text)
+        }
+    };
+    let draft = Draft::new(Category::discovery(), &title, &text, "the reply tells what the action did");
+    Some(draft.quoting(quote))
 }
 
 /// The answer to an action that asks for one: what was read, examined or said.
 fn judge_answer(turn: &TurnView<'_>, reply: &Reply) -> Option<Draft> {
     let is_long = turn.context.triggers.contains(&Trigger::Response);
-    if turn.moved() || !is_long || !words::is_asking(&turn.action) || words::is_look(&turn.action) {
+    let asks = words::is_asking(&turn.action) && !words::is_look(&turn.action);
+    if turn.moved() || !is_long || !asks || is_refused(reply) {
         return None;
     }
-    let said = reply.statements();
-    if reply.sentences().first().is_some_and(|first| is_refusal(&first.text)) {
+    let mut said = reply.statements();
+    said.retain(|one| !words::is_about_the_game(&one.text) && !words::is_fruitless(&one.text));
+    let is_news = |one: &&Fragment| words::count_new(&one.text, &turn.action) >= MIN_NEW_WORDS;
+    let telling = said.iter().copied().find(is_news).filter(|telling| !turn.was_told(&telling.text))?;
+    let action = turn.short_action();
+    let prefix = format!("{}: ", upper_first(&action));
+    if turn.has_titled(&prefix) {
         return None;
     }
-    let is_news = |fragment: &&Fragment| words::count_new(&fragment.text, &turn.action) >= MIN_NEW_WORDS;
-    let telling = said.iter().copied().find(is_news).or(said.first().copied())?;
-    let prefix = format!("{}: ", upper_first(&short_action(turn)));
-    let title = headline(&telling.text, MAX_TITLE_CHARS - prefix.chars().count());
-    let is_whole = remainder(&telling.text, &title).is_empty();
-    let others = said.iter().copied().filter(|one| !(is_whole && std::ptr::eq(*one, telling)));
-    let others: Vec<&Fragment> = others.collect();
-    let text = if others.is_empty() { "The game says no more." } else { &join(&others, MAX_STORY_CHARS) };
-    let title = format!("{prefix}{}", continued(&title));
-    Some(Draft::new(Category::discovery(), &title, text, "the game answered").quoting(&telling.text))
+    let limit = MAX_TITLE_CHARS - prefix.chars().count();
+    let title = format!("{prefix}{}", continued(&headline(&telling.text, limit)));
+    said.retain(|one| {
+        let is_known = !std::ptr::eq(*one, telling) && turn.has_said(&one.text, Side::Before);
+        !is_known && !says(&title, &one.text)
+    });
+    let weight = |one: &Fragment| !std::ptr::eq(one, telling);
+    let whole = headline(&telling.text, MAX_TITLE_CHARS);
+    let is_all = said.iter().all(|one| says(&whole, &one.text));
+    let (title, text) = match is_all {
+        true => (whole, by(&action, "")),
+        false => (title, fit(&said, weight, MAX_STORY_CHARS)),
+    };
+    Some(Draft::new(Category::discovery(), &title, &text, "the game answered").quoting(&telling.text))
 }
 
-fn short_action(turn: &TurnView<'_>) -> String {
-    truncate(&turn.action.replace('`', "'"), MAX_ACTION_CHARS)
+/// True if the first sentence refuses.
+fn is_refused(reply: &Reply) -> bool {
+    reply.sentences().first().is_some_and(|first| is_refusal(&first.text))
 }

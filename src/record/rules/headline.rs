@@ -1,6 +1,6 @@
 //! Titles: a sentence of the game, shortened at a clause or a word.
 
-use crate::record::rules::words::is_any;
+use crate::record::rules::words::{is_any, phrases};
 use crate::types::text::cut_at_word;
 
 /// Words that a cut title does not end with.
@@ -23,26 +23,9 @@ const SUBJECTS: &str = "\
     you your it he she they there this something someone suddenly one after";
 
 /// Openings that say that something is there, not what it is.
-const OPENINGS: &[&str] = &[
-    "you are",
-    "you're",
-    "you stand",
-    "you find yourself",
-    "you have entered",
-    "you have come to",
-    "this is",
-    "this seems to be",
-    "this appears to be",
-    "there is",
-    "there's",
-    "there are",
-    "it is",
-    "it's",
-    "you can see",
-    "you can also see",
-    "you see",
-    "you make out",
-];
+const OPENINGS: &str = "\
+    you are, you're, you stand, you find yourself, you have entered, you have come to, this is, this seems to be, \
+    this appears to be, there is, there's, there are, it is, it's, you can see, you can also see, you see, you make out";
 
 /// A sentence as a title: without punctuation at its ends and, where it is too long, without its last clauses.
 pub(super) fn headline(sentence: &str, limit: usize) -> String {
@@ -52,7 +35,9 @@ pub(super) fn headline(sentence: &str, limit: usize) -> String {
         return upper_first(&without_open_quote(&shorter));
     }
     let head = cut_at_word(&shorter, limit);
-    let mut head = without_ends(&head[..end_of_clause(&shorter, head.len())]);
+    let head = &head[..end_of_clause(&shorter, head.len())];
+    let is_open = head.matches('(').count() > head.matches(')').count();
+    let mut head = without_ends(head.rsplit_once('(').filter(|_| is_open).map_or(head, |(before, _)| before));
     while let Some((rest, word)) = head.rsplit_once(' ') {
         if !is_any(&word.to_lowercase(), DANGLING) {
             break;
@@ -62,15 +47,16 @@ pub(super) fn headline(sentence: &str, limit: usize) -> String {
     upper_first(&without_open_quote(head))
 }
 
-/// The words of a sentence that its title does not hold: those behind the cut, or all where an aside was left out.
-pub(super) fn remainder(sentence: &str, title: &str) -> String {
-    let mut letters = title.chars();
-    letters.next();
-    match sentence.split_once(letters.as_str()) {
-        Some((_, rest)) if !rest.contains(char::is_alphanumeric) => String::new(),
-        Some((_, rest)) => format!("…{}", rest.trim_start_matches([' ', ',', ';', ':'])),
-        None => sentence.to_owned(),
-    }
+/// True if a text has the words of a sentence, perhaps without those that say that something is there.
+pub(super) fn says(text: &str, sentence: &str) -> bool {
+    let words = bare_words(scene(sentence));
+    words.len() > 2 && bare_words(text).contains(&words)
+}
+
+/// The words of a text in lower case between spaces.
+fn bare_words(text: &str) -> String {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.fold(" ".to_owned(), |all, word| all + &word.to_lowercase() + " ")
 }
 
 /// The last end of a clause within the first bytes of a text, else of a phrase, else all of these bytes.
@@ -78,23 +64,24 @@ fn end_of_clause(text: &str, bytes: usize) -> usize {
     let starts = text.match_indices(' ').map(|(at, _)| at).filter(|at| *at <= bytes && *at > bytes / 5);
     let begins = |at: &usize, words: &str| {
         let next = text[at + 1..].split([' ', ',']).next().unwrap_or_default();
-        is_any(&next.to_lowercase(), words) || text[..*at].ends_with([';', ':'])
+        let is_listed = text[..*at].ends_with(',') && text[..*at].contains(':');
+        is_any(&next.to_lowercase(), words) || text[..*at].ends_with(';') || is_listed
     };
     let last = |words: &str| starts.clone().rfind(|at| begins(at, words));
     last(CLAUSES).or_else(|| last(PHRASES)).or_else(|| last("of")).unwrap_or(bytes)
 }
 
 /// The scene of a description as a title: `You are in a clearing, with …` is `Clearing, with …`.
-pub(super) fn scene(sentence: &str) -> String {
+pub(super) fn scene(sentence: &str) -> &str {
     let folded = sentence.to_lowercase();
-    let opening = OPENINGS.iter().find_map(|opening| folded.strip_prefix(opening)?.strip_prefix(' '));
+    let opening = phrases(OPENINGS).find_map(|opening| folded.strip_prefix(opening)?.strip_prefix(' '));
     // Lower case may have another length: then the sentence stays whole.
     let mut rest = opening.and_then(|rest| sentence.get(sentence.len() - rest.len()..)).unwrap_or(sentence);
     if folded.starts_with("you") && rest.len() < sentence.len() {
         rest = without_first(rest, |word| word.len() > 4 && word.ends_with("ing"));
         rest = without_first(rest, |word| matches!(word, "in" | "on" | "at" | "inside"));
     }
-    without_first(rest, is_article).to_owned()
+    without_first(rest, is_article)
 }
 
 /// True if a sentence begins as descriptions of a scene do.
@@ -153,7 +140,7 @@ fn is_aside(clause: &str) -> bool {
 }
 
 /// The text without a quotation mark that has no other.
-fn without_open_quote(text: &str) -> String {
+pub(super) fn without_open_quote(text: &str) -> String {
     let is_open = text.matches('"').count() % 2 == 1;
     if is_open { text.replace('"', "") } else { text.to_owned() }
 }
@@ -187,13 +174,14 @@ mod tests {
     }
 
     #[test]
-    fn a_text_goes_on_where_the_title_was_cut() {
+    fn a_title_says_a_sentence_that_it_holds_whole() {
         let sentence = "The old bell rings, and the doors of the hall swing open.";
-        assert_eq!(remainder(sentence, &headline(sentence, 40)), "…and the doors of the hall swing open.");
-        assert_eq!(remainder(sentence, &headline(sentence, 80)), "");
+        assert!(!says(&headline(sentence, 40), sentence));
+        assert!(says(&headline(sentence, 80), sentence));
+        assert!(says("Fatal: dart hits \"you\"", "A dart hits you!"));
         let aside = "The wolf, baring its teeth, bars the way to the hut!";
-        assert_eq!(remainder(aside, &headline(aside, 40)), aside);
-        assert_eq!(remainder("", ""), "");
+        assert!(!says(&headline(aside, 40), aside));
+        assert!(!says("Ropes", "There is a rope.") && !says("", "") && !says("Anything", "!"));
     }
 
     #[test]

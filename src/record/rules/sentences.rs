@@ -4,7 +4,14 @@
 //! with the number of its line, and the positions of title lines. The words are the game's own; only
 //! white space, wrapped lines and printed lists are normalised.
 
-use crate::types::text::{cut_at_sentence, cut_at_word, fold_spaces};
+use crate::record::rules::headline::without_open_quote;
+use crate::record::rules::words::phrases;
+use crate::types::text::{cut_at_word, fold_spaces};
+
+/// Longest sentence that is kept whole, in characters.
+const MAX_SENTENCE_CHARS: usize = 400;
+/// The end of a list that is cut.
+const AND_MORE: &str = ", and more.";
 
 /// The kind of a fragment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,6 +112,13 @@ impl Reply {
         let end = self.fragments.iter().position(|fragment| fragment.kind == Kind::Banner);
         &self.fragments[..end.unwrap_or(self.fragments.len())]
     }
+
+    /// The words of a banner that tells more than that a life is over.
+    pub(super) fn banner(&self) -> Option<&str> {
+        let mut banners = self.fragments.iter().filter(|fragment| fragment.kind == Kind::Banner);
+        let words = strip_decoration(&banners.next()?.text);
+        (!is_obituary(words)).then_some(words)
+    }
 }
 
 struct Line {
@@ -135,7 +149,7 @@ fn join_lines(reply: &str, names: &[&str]) -> Vec<Line> {
                 last.text.push_str(&if goes_on { lower_first(&text) } else { text.clone() });
                 last.items += 1;
             }
-            Some(last) if !after_blank && is_wrapped(&last.text, &text, names) => {
+            Some(last) if !after_blank && last.items == 0 && is_wrapped(&last.text, &text, names) => {
                 last.text.push(' ');
                 last.text.push_str(&text);
             }
@@ -156,7 +170,7 @@ fn kind_of(line: &str, names: &[&str], may_be_title: bool) -> Kind {
     let bare = strip_decoration(line);
     let is_decorated = bare.len() < line.len();
     let letters = bare.to_lowercase();
-    if line.starts_with("***") || (is_decorated && END_PHRASES.iter().any(|end| letters.contains(end))) {
+    if line.starts_with("***") || (is_decorated && phrases(END_PHRASES).any(|end| letters.contains(end))) {
         return Kind::Banner;
     }
     if let Some(last) = names.last()
@@ -246,21 +260,16 @@ fn is_abbreviation(before: &[char]) -> bool {
 }
 
 /// Phrases by which games announce the end of a life.
-const END_PHRASES: &[&str] = &[
-    "you have died",
-    "you are dead",
-    "you died",
-    "you're dead",
-    "you have lost",
-    "you have been killed",
-    "you die",
-    "the end",
-];
+const END_PHRASES: &str = "\
+    you have died, you are dead, you died, you're dead, you have lost, you have been killed, you die, \
+    the end";
 
 /// True if a sentence only announces that a life is over, not what ended it.
 pub(super) fn is_obituary(text: &str) -> bool {
     let folded = text.to_lowercase();
-    END_PHRASES.iter().any(|phrase| folded.contains(phrase)) && folded.chars().count() <= 60
+    let rest = phrases(END_PHRASES).find_map(|phrase| folded.split_once(phrase)).map(|(_, rest)| rest);
+    let names_cause = |rest: &str| [" of ", " by ", " from "].iter().any(|word| rest.starts_with(word));
+    rest.is_some_and(|rest| !names_cause(rest)) && folded.chars().count() <= 60
         || folded.starts_with("it appears that")
 }
 
@@ -290,87 +299,60 @@ pub(crate) fn tells_death(reply: &str) -> bool {
 pub(crate) fn is_refusal(text: &str) -> bool {
     let folded = text.to_lowercase().replace('’', "'");
     let start = folded.trim_start_matches(['"', '(', '[']);
-    let opens_so = REFUSAL_STARTS.iter().any(|phrase| start.starts_with(phrase));
-    opens_so || REFUSAL_PARTS.iter().any(|phrase| folded.contains(phrase)) || folded.ends_with('?')
+    let opens_so = phrases(REFUSAL_STARTS).any(|phrase| start.starts_with(phrase));
+    opens_so || phrases(REFUSAL_PARTS).any(|phrase| folded.contains(phrase)) || folded.ends_with('?')
 }
 
-const REFUSAL_STARTS: &[&str] = &[
-    "you can't",
-    "you cannot",
-    "you don't",
-    "you aren't",
-    "you must",
-    "you need to",
-    "you already",
-    "you'll have to",
-    "you have to",
-    "you see no",
-    "you find nothing",
-    "there's nothing",
-    "there is nothing",
-    "nothing ",
-    "i don't",
-    "i can't",
-    "i beg",
-    "that's not",
-    "that is not",
-    "that's hardly",
-    "it's not",
-    "what do you want",
-    "violence",
-    "how does one",
-];
+const REFUSAL_STARTS: &str = "\
+    you can't, you cannot, you don't, you aren't, you must, you need to, you already, you'll have to, \
+    you have to, you see no, you find nothing, there's nothing, there is nothing, nothing , i don't, \
+    i can't, i beg, that's not, that is not, that's hardly, it's not, what do you want, violence, \
+    how does one, unknown action, ambiguous request";
 
-const REFUSAL_PARTS: &[&str] = &[
-    "doesn't seem to",
-    "isn't notably",
-    "has no effect",
-    "nothing special",
-    "is locked",
-    "isn't how",
-    "can't be ",
-    "cannot be ",
-    "won't budge",
-    "already have",
-    "already ",
-    "impossible to",
-    "don't appear",
-    "don't know the word",
-    "n't see any",
-    "not understand",
-    "n't understand",
-    "not recogni",
-    "too dark to",
-    "would agree with you",
-    "as you attempt",
-];
+const REFUSAL_PARTS: &str = "\
+    doesn't seem to, isn't notably, has no effect, nothing special, is locked, isn't how, can't be , \
+    cannot be , won't budge, already have, already , impossible to, don't appear, don't know the word, \
+    n't see any, not understand, n't understand, not recogni, too dark to, would agree with you, \
+    as you attempt";
 
 /// True if a reply says that it is too dark to see.
 pub(crate) fn is_dark(text: &str) -> bool {
     let folded = text.to_lowercase().replace(['’', '-'], " ");
-    DARK_PHRASES.iter().any(|phrase| folded.contains(phrase))
+    phrases(DARK_PHRASES).any(|phrase| folded.contains(phrase))
 }
 
-const DARK_PHRASES: &[&str] = &[
-    "pitch black",
-    "pitch dark",
-    "too dark to",
-    "it is dark here",
-    "completely dark",
-    "in total darkness",
-    "dark place",
-];
+const DARK_PHRASES: &str = "\
+    pitch black, pitch dark, too dark to, it is dark here, completely dark, in total darkness, dark place";
 
-/// Sentences as one text, as many as fit; where that is little, their first words.
-pub(super) fn join(sentences: &[&Fragment], limit: usize) -> String {
-    let ended = |fragment: &&Fragment| {
-        let is_open = fragment.text.ends_with(|c: char| c.is_alphanumeric());
-        format!("{}{}", fragment.text, if is_open { "." } else { "" })
+/// Whole sentences as one text, in their order: those of the least weight first, as many as fit and at least one.
+pub(super) fn fit<K: Ord>(said: &[&Fragment], weight: impl Fn(&Fragment) -> K, limit: usize) -> String {
+    let mut order: Vec<usize> = (0..said.len()).collect();
+    order.sort_by_key(|at| weight(said[*at]));
+    let mut left = limit;
+    let mut chosen: Vec<usize> = Vec::new();
+    for at in order {
+        let chars = said[at].text.chars().count() + 1;
+        let is_twice = chosen.iter().any(|other| said[*other].text == said[at].text);
+        if (chosen.is_empty() || chars <= left) && !is_twice {
+            left = left.saturating_sub(chars);
+            chosen.push(at);
+        }
+    }
+    chosen.sort_unstable();
+    let ended = |at: usize| {
+        let text = bounded(said[at].text.trim_end_matches([',', ';', ':']), MAX_SENTENCE_CHARS);
+        if text.ends_with(|c: char| c.is_alphanumeric() || c == ')') { format!("{text}.") } else { text }
     };
-    let text = sentences.iter().map(ended).collect::<Vec<_>>().join(" ");
-    let fitting = cut_at_sentence(&text, limit);
-    let is_little = fitting.len() < text.len() && fitting.chars().count() < limit / 2;
-    if is_little { format!("{}…", cut_at_word(&text, limit - 1)) } else { fitting }
+    without_open_quote(&chosen.into_iter().map(ended).collect::<Vec<_>>().join(" "))
+}
+
+/// A text of at most so many characters. Sentences of that length are lists, which are cut behind an item.
+pub(super) fn bounded(text: &str, chars: usize) -> String {
+    if text.chars().nth(chars).is_none() {
+        return text.to_owned();
+    }
+    let head = cut_at_word(text, chars - AND_MORE.len());
+    format!("{}{AND_MORE}", &head[..head.rfind([',', ';']).unwrap_or(head.len())])
 }
 
 fn lower_first(text: &str) -> String {

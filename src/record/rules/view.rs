@@ -4,8 +4,9 @@ use crate::record::changes::{inventory_change, score_change};
 use crate::record::context::TurnContext;
 use crate::record::proposal::Side;
 use crate::record::rules::draft::Draft;
+use crate::record::rules::headline::says;
 use crate::record::triggers::Trigger;
-use crate::types::text::fold_spaces;
+use crate::types::text::{fold_spaces, truncate};
 use crate::types::{Category, Memory, OFFLINE_TAG, same_title};
 
 /// Longest reply that is read, in characters.
@@ -13,6 +14,9 @@ const MAX_REPLY_CHARS: usize = 6000;
 
 /// Longest action, name or memory text that is read, in characters.
 const MAX_LINE_CHARS: usize = 400;
+
+/// Longest action in a title, in characters; the rest is for the words of the rule.
+const MAX_ACTION_CHARS: usize = 40;
 
 /// Items of an inventory change that are read.
 const MAX_ITEMS: usize = 200;
@@ -52,6 +56,11 @@ impl TurnView<'_> {
         }
     }
 
+    /// The action as titles and texts name it.
+    pub(super) fn short_action(&self) -> String {
+        truncate(&self.action.replace('`', "'"), MAX_ACTION_CHARS)
+    }
+
     /// The player is at another place than before.
     pub(super) fn moved(&self) -> bool {
         self.context.changes.location
@@ -70,15 +79,29 @@ impl TurnView<'_> {
 
     /// True if an entry of the draft's place says the same, whoever wrote it.
     pub(super) fn knows(&self, draft: &Draft) -> bool {
-        let quote = fold(&draft.quote);
-        let quote = quote.trim_end_matches(['.', '!', '"', ' ']);
         let titled = fold(&format!("{} (", draft.memory.title));
-        self.memories(draft.side).iter().any(|memory| {
-            let (title, text) = (fold(&memory.title), fold(&memory.text));
-            let is_titled = same_title(&memory.title, &draft.memory.title) || title.starts_with(&titled);
-            let is_said = !quote.is_empty() && [&title, &text].iter().any(|said| said.contains(quote));
-            is_said || (is_titled && (!draft.latest || text == fold(&draft.memory.text)))
-        })
+        let is_titled =
+            |title: &str| same_title(title, &draft.memory.title) || fold(title).starts_with(&titled);
+        let is_new = |memory: &Memory| draft.latest && fold(&memory.text) != fold(&draft.memory.text);
+        let mut memories = self.memories(draft.side).iter();
+        self.has_said(&draft.quote, draft.side)
+            || memories.any(|memory| is_titled(&memory.title) && !is_new(memory))
+    }
+
+    /// True if the title of an entry of the place where the action was taken begins so.
+    pub(super) fn has_titled(&self, start: &str) -> bool {
+        self.memories(Side::Before).iter().any(|memory| memory.title.starts_with(start))
+    }
+
+    /// True if an entry of the place on that side has the words of a sentence.
+    pub(super) fn has_said(&self, sentence: &str, side: Side) -> bool {
+        let mut memories = self.memories(side).iter();
+        memories.any(|memory| [&memory.title, &memory.text].iter().any(|said| says(said, sentence)))
+    }
+
+    /// True if one of the last replies had the words of a sentence: then it does not tell what this action did.
+    pub(super) fn was_told(&self, sentence: &str) -> bool {
+        self.context.history.iter().any(|earlier| says(&earlier.response, sentence))
     }
 
     /// Live memories of the place on that side.
@@ -99,9 +122,10 @@ fn fold(text: &str) -> String {
     one_line(text).to_lowercase()
 }
 
+/// The names of things; a sentence such as `You carry nothing.` is none.
 fn item_names(items: &[&str]) -> Vec<String> {
     let names = items.iter().take(MAX_ITEMS).map(|item| one_line(item));
-    names.filter(|name| !name.is_empty()).collect()
+    names.filter(|name| !name.is_empty() && !name.ends_with(['.', ':'])).collect()
 }
 
 /// A text on one line, single-spaced, without control characters.

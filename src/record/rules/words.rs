@@ -43,29 +43,12 @@ const BLOWS: &str = "\
 /// True if a sentence says that a fight is decided.
 pub(super) fn is_decisive(text: &str) -> bool {
     let words = words_of(text);
-    has_phrase(&words, DECISIVE) && !is_denied(&words) && !has_phrase(&words, &["nearly", "almost"])
+    has_phrase(&words, DECISIVE) && !is_denied(&words) && !has_phrase(&words, "nearly, almost")
 }
 
-const DECISIVE: &[&str] = &[
-    "dies",
-    "dead",
-    "died",
-    "killed",
-    "kills",
-    "slain",
-    "curtains",
-    "collapses",
-    "flees",
-    "head from",
-    "removes his head",
-    "last breath",
-    "destroyed",
-];
-
-/// True if the action hands something over or puts it somewhere.
-pub(super) fn is_placing(action: &str) -> bool {
-    has_verb(action, "put place give insert throw offer feed show hand tie pour")
-}
+const DECISIVE: &str = "\
+    dies, dead, died, killed, kills, slain, curtains, collapses, flees, head from, removes his head, \
+    last breath, destroyed";
 
 /// True if the use of the action is its answer: it reads, examines or asks.
 pub(super) fn is_asking(action: &str) -> bool {
@@ -82,8 +65,11 @@ pub(super) fn is_several(action: &str) -> bool {
 
 /// True if the action lets go of something on purpose.
 pub(super) fn is_letting_go(action: &str) -> bool {
-    is_placing(action) || has_verb(action, "drop leave eat drink burn light wear remove")
+    has_verb(action, LETTING_GO)
 }
+
+const LETTING_GO: &str = "\
+    put place give insert throw offer feed show hand tie pour drop leave eat drink burn light wear remove";
 
 /// True if a sentence tells of a theft by somebody else than the player.
 pub(super) fn is_theft(text: &str) -> bool {
@@ -130,24 +116,30 @@ const HARMS: &str = "\
     explode explodes exploded explosion crush crushes crushed crushing crash crashes crashed impale impales \
     impaled stab stabs stabbed blade blades blood strangle strangles strangled choke chokes choked suffocate \
     suffocates suffocated starve starves starved starvation freeze freezes froze frozen electrocute \
-    electrocutes electrocuted shot shoots bullet bullets plummet plummets plummeted plunge plunges plunged";
+    electrocutes electrocuted shot shoots bullet bullets plummet plummets plummeted plunge plunges plunged \
+    hunger thirst dehydration exhaustion radiation";
 
 /// Parts of the body, which tell of harm where they are the player's.
 const BODY: &str = "\
     head neck heart throat skull ribs";
 
 /// Falls that concern the player.
-const FALLS: &[&str] = &["you fall", "you fell", "fall to your", "falls on you", "fell on you"];
+const FALLS: &str = "\
+    you fall, you fell, fall to your, falls on you, fell on you";
 
 /// True if a sentence tells what somebody or something did, and is no remark on it.
 pub(super) fn is_narrated(text: &str) -> bool {
     let folded = text.to_lowercase();
     let is_told = opens_with(&folded, TOLD) && !folded.ends_with('?');
-    is_told && !["would", "could", "should", "might"].iter().any(|word| folded.contains(word))
+    let is_scene = phrases(SCENES).any(|opening| folded.starts_with(opening));
+    is_told && !is_scene && !["would", "could", "should", "might"].iter().any(|word| folded.contains(word))
 }
 
 const TOLD: &str = "\
     the a an you something someone suddenly there one with in as after from at";
+
+/// Openings of sentences that tell where the player is, not what happened.
+const SCENES: &str = "you are in , you are at , you are on , you are standing ";
 
 /// True if the subject of a sentence is a thing or a creature.
 pub(super) fn is_of_a_thing(text: &str) -> bool {
@@ -161,33 +153,54 @@ pub(super) fn is_of_the_player(text: &str) -> bool {
         || ["you hear", "you have moved", "you dodge"].iter().any(|opening| folded.starts_with(opening))
 }
 
-/// True if a sentence of a description names what bars the way or threatens.
+/// True if a sentence of a description names what attacks or is about to. What only bars the way does not.
 pub(super) fn is_threat(text: &str) -> bool {
-    let folded = format!(" {}", text.to_lowercase());
-    THREATS.iter().any(|threat| folded.contains(threat))
-        && !opens_with(folded.trim_start(), "you")
-        && !is_denied(&words_of(text))
+    let words = words_of(text);
+    (words.iter().any(|word| is_any(word, THREATS)) || has_phrase(&words, THREATS_TO_YOU))
+        && !opens_with(&text.to_lowercase(), "you it he she they this that")
+        && !is_denied(&words)
 }
 
-const THREATS: &[&str] = &[
-    " blocks ",
-    " blocking ",
-    " bars your",
-    " bars the way",
-    " barring ",
-    " guards ",
-    " guarding ",
-    " attacks",
-    " brandishing ",
-    " threaten",
-    " menac",
-    " growls",
-    " snarl",
-    " poisonous",
-    " deadly ",
-    " lunges",
-    " swoops",
-];
+const THREATS: &str = "\
+    attacks attacking brandishes brandishing wielding growls growling snarls snarling poisonous venomous deadly \
+    lunges lunging swoops swooping";
+
+const THREATS_TO_YOU: &str = "\
+    armed with, threatens you, threatening you, menaces you, menacing you, charges at you";
+
+/// True if a sentence is a stock answer or briefly says that something is not so: the action found or did nothing.
+pub(super) fn is_fruitless(text: &str) -> bool {
+    let words = words_of(text);
+    let is_brief = words.len() <= MAX_DENIAL_WORDS && !text.contains(['"', '“']);
+    has_phrase(&words, FRUITLESS) || (is_brief && is_denied(&words) && !has_phrase(&words, "no longer"))
+}
+
+/// Most words of a sentence that a denial makes fruitless; a longer one tells more.
+const MAX_DENIAL_WORDS: usize = 14;
+
+const FRUITLESS: &str = "\
+    never, no effect, no use, no avail, no result, no sign, in vain, as ever, ordinary, unremarkable, \
+    pointless, useless, futile, hardly, cannot, of interest, look much like, looks much like, time passes";
+
+/// True if a sentence is about the game as a game: its score or the program's commands.
+pub(super) fn is_about_the_game(text: &str) -> bool {
+    let folded = text.to_lowercase();
+    phrases(ABOUT_THE_GAME).any(|phrase| folded.contains(phrase))
+}
+
+const ABOUT_THE_GAME: &str =
+    "your score, you scored, you have scored, type ', type \", please enter, restart, restore";
+
+/// True if a sentence of a description names a way out.
+pub(super) fn names_way(text: &str) -> bool {
+    words_of(text).iter().any(|word| is_any(word, WAYS))
+}
+
+const WAYS: &str = "\
+    north south east west northeast northwest southeast southwest north-south east-west upward upwards \
+    downward downwards exit exits door doors doorway doorways path paths pathway passage passages passageway \
+    passageways stair stairs staircase stairway steps ladder window gate hole tunnel tunnels corridor bridge \
+    crawlway chimney opening trapdoor lead leads leading climb";
 
 /// The words of a text in lower case, without punctuation at their ends.
 fn words_of(text: &str) -> Vec<String> {
@@ -197,10 +210,15 @@ fn words_of(text: &str) -> Vec<String> {
     bare.filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
-/// True if one of the phrases stands among the words.
-fn has_phrase(words: &[String], phrases: &[&str]) -> bool {
+/// True if one of the phrases of a list stands among the words.
+fn has_phrase(words: &[String], list: &'static str) -> bool {
     let text = format!(" {} ", words.join(" "));
-    phrases.iter().any(|phrase| text.contains(&format!(" {phrase} ")))
+    phrases(list).any(|phrase| text.contains(&format!(" {phrase} ")))
+}
+
+/// The phrases between the commas of a list.
+pub(super) fn phrases(list: &'static str) -> impl Iterator<Item = &'static str> {
+    list.split(", ")
 }
 
 /// True if a sentence says that something is not so.
@@ -208,7 +226,8 @@ fn is_denied(words: &[String]) -> bool {
     has_phrase(words, DENIALS) || words.iter().any(|word| word.ends_with("n't"))
 }
 
-const DENIALS: &[&str] = &["not", "nobody", "nothing", "no one", "no-one", "no longer"];
+const DENIALS: &str = "\
+    not, nobody, nothing, no one, no-one, no longer";
 
 fn opens_with(folded: &str, words: &str) -> bool {
     is_any(folded.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default(), words)
