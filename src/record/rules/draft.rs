@@ -3,7 +3,7 @@
 use crate::record::proposal::Side;
 use crate::record::rules::headline::headline;
 use crate::record::rules::sentences::bounded;
-use crate::types::{Category, Memory, Status};
+use crate::types::{Category, Memory};
 
 /// Longest title, in characters.
 pub const MAX_TITLE_CHARS: usize = 80;
@@ -42,11 +42,6 @@ impl Draft {
     /// The same, with the points that it brought.
     pub(super) fn scoring(mut self, points: i64) -> Draft {
         self.memory.provenance.score_change = Some(points).filter(|points| *points != 0);
-        self
-    }
-
-    pub(super) fn tentative(mut self) -> Draft {
-        self.memory.status = Status::Tentative;
         self
     }
 

@@ -9,14 +9,12 @@ use crate::record::rules::draft::{Draft, MAX_TITLE_CHARS};
 use crate::record::rules::headline::{continued, headline, says, upper_first};
 use crate::record::rules::sentences::{Fragment, Kind, Reply, fit, is_dark, is_obituary, is_refusal};
 use crate::record::rules::view::TurnView;
-use crate::record::rules::words;
+use crate::record::rules::words::{self, MIN_NEW_WORDS};
 use crate::record::triggers::Trigger;
-use crate::types::Category;
+use crate::types::{Category, Status};
 
 /// Longest quotation, in characters; a single sentence may be longer.
 const MAX_STORY_CHARS: usize = 160;
-/// Fewest words of a sentence, besides those of the action, that make it worth keeping.
-const MIN_NEW_WORDS: usize = 3;
 
 /// The fact that a turn shows.
 pub(super) fn find_event(turn: &TurnView<'_>, reply: &Reply) -> Option<Draft> {
@@ -34,8 +32,10 @@ pub(super) fn find_event(turn: &TurnView<'_>, reply: &Reply) -> Option<Draft> {
 fn judge_death(turn: &TurnView<'_>, reply: &Reply) -> Draft {
     let action = turn.short_action();
     let said: Vec<&str> = told_before(reply).map(|fragment| fragment.text.as_str()).collect();
-    let telling = said.iter().rfind(|text| words::count_new(text, &action) >= MIN_NEW_WORDS);
-    let last = telling.or(said.last()).copied();
+    let last = said
+        .iter()
+        .copied()
+        .rfind(|text| words::count_new(text, &action) >= MIN_NEW_WORDS && !words::is_fruitless(text));
     let is_blameless = words::is_meta(&turn.action) || words::is_asking(&turn.action);
     let (title, text) = match find_cause(reply, &said).or(last.filter(|_| is_blameless)) {
         cause if is_in_the_dark(turn, reply) => {
@@ -114,8 +114,9 @@ fn judge_loss(turn: &TurnView<'_>, reply: &Reply) -> Option<Draft> {
         }
         let title = format!("Lost {}", taken.join(", "));
         let text = format!("Gone after `{}`. {}", turn.short_action(), fit(&said, |_| (), MAX_STORY_CHARS));
-        let draft = Draft::new(Category::failure(), &title, &text, "something was lost");
-        return Some(draft.tentative());
+        let mut draft = Draft::new(Category::failure(), &title, &text, "something was lost");
+        draft.memory.status = Status::Tentative;
+        return Some(draft);
     }
     let title = match thief {
         Some(thief) => format!("Robbed by the {thief}"),
@@ -203,8 +204,8 @@ fn judge_effect(turn: &TurnView<'_>, reply: &Reply) -> Option<Draft> {
     let action = turn.short_action();
     let is_news = |thing: &&str| words::count_new(thing, &action) > 0;
     let revealing = said.iter().find_map(|told| Some((&told.text, told.revealed().filter(is_news)?)));
-    let (told, quote) = match revealing {
-        Some((told, thing)) => (told, thing),
+    let told = match revealing {
+        Some((told, _)) => told,
         None => {
             let first = said.first()?.line;
             let told = &said.iter().find(|told| told.line == first && told.text.contains(' '))?.text;
@@ -213,23 +214,22 @@ fn judge_effect(turn: &TurnView<'_>, reply: &Reply) -> Option<Draft> {
             if !turn.gained.is_empty() || !tells(told) || words::count_new(told, &action) < needed {
                 return None;
             }
-            (told, told.as_str())
+            told
         }
     };
     if words::is_fruitless(told) || turn.was_told(told) {
         return None;
     }
     let is_long = told.chars().count() > MAX_TITLE_CHARS && !words::is_several(&action);
-    let (title, text) = match revealing {
-        Some((_, thing)) if is_long => (format!("{} reveals {thing}", upper_first(&action)), told.clone()),
-        _ => {
-            let title = headline(told, MAX_TITLE_CHARS);
-            let text = by(&action, if says(&title, told) { "" } else { told });
-            (title, text)
-        }
+    let draft = |title: &str, text: &str| {
+        Draft::new(Category::discovery(), title, text, "the reply tells what the action did")
     };
-    let draft = Draft::new(Category::discovery(), &title, &text, "the reply tells what the action did");
-    Some(draft.quoting(quote))
+    if let Some((_, thing)) = revealing.filter(|_| is_long) {
+        return Some(draft(&format!("{} reveals {thing}", upper_first(&action)), told).quoting(thing));
+    }
+    let title = headline(told, MAX_TITLE_CHARS);
+    let text = by(&action, if says(&title, told) { "" } else { told });
+    Some(draft(&title, &text).quoting(told))
 }
 
 /// The answer to an action that asks for one: what was read, examined or said.

@@ -25,7 +25,8 @@ const SUBJECTS: &str = "\
 /// Openings that say that something is there, not what it is.
 const OPENINGS: &str = "\
     you are, you're, you stand, you find yourself, you have entered, you have come to, this is, this seems to be, \
-    this appears to be, there is, there's, there are, it is, it's, you can see, you can also see, you see, you make out";
+    this appears to be, there is, there's, there are, it is, it's, you can see, you can also see, you see, \
+    you make out";
 
 /// A sentence as a title: without punctuation at its ends and, where it is too long, without its last clauses.
 pub(super) fn headline(sentence: &str, limit: usize) -> String {

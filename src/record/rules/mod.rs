@@ -4,8 +4,9 @@
 //! nothing is opened, and nothing is claimed that the reply or the game's state does not show.
 //!
 //! One entry is one fact in the game's own words, and its title says it: what killed, what was stolen,
-//! what scored, what an action revealed, what a place shows. A fact that the place has already is not
-//! proposed again. Ways, actions that worked and actions in vain are no memories: `record` lists them.
+//! what scored, what an action revealed, what a place shows. Its text holds whole sentences, and none that the
+//! title says. A fact that the place has already is not proposed again. Ways, actions that worked and actions in
+//! vain are no memories: `record` lists them.
 //!
 //! `view` prepares the turn, `sentences` splits the reply, `words` recognises actions and phrases, `events`
 //! holds the rules for events, `places` those for places, `headline` makes titles, `draft` builds the memory.

@@ -1,24 +1,21 @@
 //! Rules for places: what a place shows when the player first sees it.
 //!
 //! A turn and its reply enter; drafts about the place where the player is now leave: the description in the
-//! game's own sentences, what bars the way or threatens there, or that it is dark.
+//! game's own sentences, what attacks there or is about to, or that it is dark.
 
 use crate::record::proposal::Side;
 use crate::record::rules::draft::{Draft, MAX_TITLE_CHARS};
 use crate::record::rules::headline::{headline, opens_scene, says, scene};
 use crate::record::rules::sentences::{Fragment, Reply, fit, is_dark};
 use crate::record::rules::view::TurnView;
-use crate::record::rules::words;
+use crate::record::rules::words::{self, MIN_NEW_WORDS};
+use crate::record::triggers::Trigger;
 use crate::types::Category;
 
 /// Longest text of a description besides the sentence of its title, in characters.
 const MAX_SIGHTS_CHARS: usize = 300;
-/// Fewest words of a sentence that says something.
-const MIN_WORDS: usize = 3;
 /// Words besides the name of the place that make a sentence a title.
 const MIN_NEWS: usize = 2;
-/// Words besides the name of the place that make a sentence worth keeping on its own.
-const MIN_NEW_WORDS: usize = 3;
 
 /// The facts about the place that the reply shows.
 pub(super) fn find_sights(turn: &TurnView<'_>, reply: &Reply) -> Vec<Draft> {
@@ -57,13 +54,13 @@ fn reached(turn: &TurnView<'_>) -> String {
 /// The description, titled by the first sentence that says more than the name of the place. The text holds that
 /// sentence if the title is cut, then the sentences that list things or name ways.
 fn judge_scene(turn: &TurnView<'_>, seen: &[&Fragment], is_titled: bool) -> Option<Draft> {
-    let is_first = turn.is_first_visit() && (is_titled || seen.len() > 1);
+    let is_first = turn.context.triggers.contains(&Trigger::FirstVisit) && (is_titled || seen.len() > 1);
     let is_shown = is_first || words::is_look(&turn.action) || is_full(seen);
     if turn.is_described() || !is_shown {
         return None;
     }
     let news = |fragment: &Fragment| match fragment.text.split(' ').count() {
-        0..MIN_WORDS => 0,
+        0..MIN_NEW_WORDS => 0,
         _ => words::count_new(scene(&fragment.text), &turn.to),
     };
     let best = seen.iter().map(|fragment| news(fragment).min(MIN_NEWS)).max().filter(|best| *best > 0)?;
@@ -85,7 +82,7 @@ fn judge_scene(turn: &TurnView<'_>, seen: &[&Fragment], is_titled: bool) -> Opti
     }
     let cut = if says(&title, &telling.text) { 0 } else { telling.text.chars().count() };
     let text = match said.is_empty() {
-        true if news(telling) < MIN_NEW_WORDS => return None,
+        true if opens_scene(&telling.text) && news(telling) < MIN_NEW_WORDS => return None,
         true => reached(turn),
         false => fit(&said, rank, cut + MAX_SIGHTS_CHARS),
     };

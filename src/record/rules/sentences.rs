@@ -329,21 +329,20 @@ pub(super) fn fit<K: Ord>(said: &[&Fragment], weight: impl Fn(&Fragment) -> K, l
     let mut order: Vec<usize> = (0..said.len()).collect();
     order.sort_by_key(|at| weight(said[*at]));
     let mut left = limit;
-    let mut chosen: Vec<usize> = Vec::new();
-    for at in order {
-        let chars = said[at].text.chars().count() + 1;
-        let is_twice = chosen.iter().any(|other| said[*other].text == said[at].text);
-        if (chosen.is_empty() || chars <= left) && !is_twice {
-            left = left.saturating_sub(chars);
-            chosen.push(at);
-        }
-    }
-    chosen.sort_unstable();
+    order.retain(|at| {
+        let chars = said[*at].text.chars().count() + 1;
+        let is_twice = said[..*at].iter().any(|one| one.text == said[*at].text);
+        let is_kept = !is_twice && (left == limit || chars <= left);
+        left = left.saturating_sub(if is_kept { chars } else { 0 });
+        is_kept
+    });
+    order.sort_unstable();
     let ended = |at: usize| {
-        let text = bounded(said[at].text.trim_end_matches([',', ';', ':']), MAX_SENTENCE_CHARS);
+        let text = bounded(&said[at].text, MAX_SENTENCE_CHARS);
         if text.ends_with(|c: char| c.is_alphanumeric() || c == ')') { format!("{text}.") } else { text }
     };
-    without_open_quote(&chosen.into_iter().map(ended).collect::<Vec<_>>().join(" "))
+    let text = without_open_quote(&order.into_iter().map(ended).collect::<Vec<_>>().join(" "));
+    text.strip_suffix([',', ';', ':']).map_or_else(|| text.clone(), |text| format!("{text}."))
 }
 
 /// A text of at most so many characters. Sentences of that length are lists, which are cut behind an item.

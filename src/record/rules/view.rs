@@ -5,7 +5,6 @@ use crate::record::context::TurnContext;
 use crate::record::proposal::Side;
 use crate::record::rules::draft::Draft;
 use crate::record::rules::headline::says;
-use crate::record::triggers::Trigger;
 use crate::types::text::{fold_spaces, truncate};
 use crate::types::{Category, Memory, OFFLINE_TAG, same_title};
 
@@ -66,11 +65,6 @@ impl TurnView<'_> {
         self.context.changes.location
     }
 
-    /// The place reached had no section so far.
-    pub(super) fn is_first_visit(&self) -> bool {
-        self.context.triggers.contains(&Trigger::FirstVisit)
-    }
-
     /// The place where the player is now has a description by the rules, perhaps changed since.
     pub(super) fn is_described(&self) -> bool {
         let is_note = |memory: &Memory| memory.category == Category::note() && memory.has_tag(OFFLINE_TAG);
@@ -79,13 +73,11 @@ impl TurnView<'_> {
 
     /// True if an entry of the draft's place says the same, whoever wrote it.
     pub(super) fn knows(&self, draft: &Draft) -> bool {
-        let titled = fold(&format!("{} (", draft.memory.title));
-        let is_titled =
-            |title: &str| same_title(title, &draft.memory.title) || fold(title).starts_with(&titled);
-        let is_new = |memory: &Memory| draft.latest && fold(&memory.text) != fold(&draft.memory.text);
+        let (title, text) = (&draft.memory.title, &draft.memory.text);
+        let is_titled = |other: &str| same_title(other, title) || other.starts_with(&format!("{title} ("));
         let mut memories = self.memories(draft.side).iter();
         self.has_said(&draft.quote, draft.side)
-            || memories.any(|memory| is_titled(&memory.title) && !is_new(memory))
+            || memories.any(|other| is_titled(&other.title) && !(draft.latest && other.text != *text))
     }
 
     /// True if the title of an entry of the place where the action was taken begins so.
@@ -116,10 +108,6 @@ impl TurnView<'_> {
     pub(super) fn place_names(&self) -> Vec<&str> {
         [self.from.as_str(), &self.to].into_iter().filter(|name| !name.is_empty()).collect()
     }
-}
-
-fn fold(text: &str) -> String {
-    one_line(text).to_lowercase()
 }
 
 /// The names of things; a sentence such as `You carry nothing.` is none.

@@ -2,6 +2,9 @@
 //!
 //! Short lists of the common vocabulary; nothing here is specific to a single game.
 
+/// Fewest words that are new, besides those of the action or the place, in a sentence worth keeping.
+pub(super) const MIN_NEW_WORDS: usize = 3;
+
 /// True if the action only asks the parser or the game about itself, or lets time pass.
 pub(super) fn is_meta(action: &str) -> bool {
     let folded = action.to_lowercase();
@@ -156,17 +159,15 @@ pub(super) fn is_of_the_player(text: &str) -> bool {
 /// True if a sentence of a description names what attacks or is about to. What only bars the way does not.
 pub(super) fn is_threat(text: &str) -> bool {
     let words = words_of(text);
-    (words.iter().any(|word| is_any(word, THREATS)) || has_phrase(&words, THREATS_TO_YOU))
+    has_phrase(&words, THREATS)
         && !opens_with(&text.to_lowercase(), "you it he she they this that")
         && !is_denied(&words)
 }
 
 const THREATS: &str = "\
-    attacks attacking brandishes brandishing wielding growls growling snarls snarling poisonous venomous deadly \
-    lunges lunging swoops swooping";
-
-const THREATS_TO_YOU: &str = "\
-    armed with, threatens you, threatening you, menaces you, menacing you, charges at you";
+    attacks, attacking, brandishes, brandishing, wielding, armed with, threatens you, threatening you, menaces you, \
+    menacing you, growls, growling, snarls, snarling, poisonous, venomous, deadly, lunges, lunging, swoops, swooping, \
+    charges at you";
 
 /// True if a sentence is a stock answer or briefly says that something is not so: the action found or did nothing.
 pub(super) fn is_fruitless(text: &str) -> bool {
@@ -255,19 +256,4 @@ const EMPTY: &str = "\
 
 fn has_verb(action: &str, verbs: &str) -> bool {
     action.to_lowercase().split_whitespace().next().is_some_and(|verb| is_any(verb, verbs))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_lets_go_of_something_is_known() {
-        for action in ["give lunch to troll", "put egg in case", "throw axe", "drop lamp", "eat lunch"] {
-            assert!(is_letting_go(action), "{action}");
-        }
-        for action in ["take lamp", "north", "open case", ""] {
-            assert!(!is_letting_go(action), "{action}");
-        }
-    }
 }

@@ -55,6 +55,8 @@ fn check_file(files: &[&str]) -> Vec<String> {
         check_title(&memory.title);
         let last = memory.title.rsplit(' ').next().unwrap_or_default();
         assert!(!DANGLING.contains(&last), "{}", memory.title);
+        assert!(!memory.text.starts_with('…') && !memory.text.ends_with('…'), "{}", memory.text);
+        assert!(!memory.text.contains(&format!("{}.", memory.title)), "{}", memory.text);
         assert!(memory.provenance.tags.iter().any(|tag| tag == "offline"), "{}", memory.title);
     }
     titles

@@ -73,20 +73,29 @@ fn a_death_is_titled_by_what_killed() {
         ),
         ("leap", "You fall a long way. The crowd cheers.", "DANGER Fatal: you fall a long way | By `leap`."),
         // Remarks are no cause.
-        ("jump", "Nice view, lousy place to jump.", "DANGER Fatal: jump | No cause is recognised."),
+        ("jump", "Nice view, lousy place to jump.", "DANGER Fatal: jump | Nice view, lousy place to jump."),
         (
             "jump",
             "In the movies, your life would be passing before your eyes.",
-            "DANGER Fatal: jump | No cause is recognised.",
+            "DANGER Fatal: jump | In the movies, your life would be passing before your eyes.",
         ),
-        ("", "", "DANGER Fatal | No cause is recognised."),
+        ("west", "You are in a den. Worse, they get angry.", "DANGER Fatal: west | Worse, they get angry."),
+        ("", "", "DANGER Fatal | The reply names no cause."),
+        // Nobody dies of a look at what is carried.
+        (
+            "inventory",
+            "Days without bread have their price.",
+            "DANGER Fatal: Days without bread have their price | By `inventory`.",
+        ),
+        ("south", "You have died of thirst.", "DANGER Fatal: you have died of thirst | By `south`."),
+        ("wait", "Alas.\n\n*** You have starved ***", "DANGER Fatal: you have starved | By `wait`."),
     ] {
         assert_eq!(judged(action, &format!("{reply}{END}"), died.clone()), [expected], "{action}");
     }
     let facts = turn("jump", &format!("Nice view.{END}"), died);
     assert_eq!((&ask(&facts)[0]["importance"], &ask(&facts)[0]["score_change"]), (&json!(900), &json!(-10)));
     let mut again = facts;
-    again["memories"] = known("Fatal: jump (Hall)", "No cause is recognised.", "DANGER");
+    again["memories"] = known("Fatal: jump (Hall)", "Nice view.", "DANGER");
     assert_eq!(judge(&again), [""; 0]);
 }
 
@@ -129,7 +138,9 @@ fn losses_are_thefts_gifts_or_nothing() {
     let quiet = turn("wait", "", lost());
     assert_eq!(judge(&quiet), ["FAILURE Lost brass lamp | Gone after `wait`."]);
     assert_eq!(ask(&quiet)[0]["status"], "tentative");
-    assert_eq!(judged("drop lamp", "Dropped.", lost()), [""; 0]);
+    for action in ["drop lamp", "put lamp in case", "throw lamp"] {
+        assert_eq!(judged(action, "Done.", lost()), [""; 0], "{action}");
+    }
     assert_eq!(judged("bury lamp", "Sand.", lost()), [""; 0]);
     let gift = "The giant, who was bored, graciously accepts the gift.";
     assert_eq!(
@@ -146,11 +157,11 @@ fn points_are_titled_by_the_action_or_by_the_place_that_it_reached() {
     assert_eq!((&ask(&down)[0]["side"], &ask(&down)[0]["score_change"]), (&json!("Before"), &json!(25)));
     let egg = json!({"score_after": 1, "inventory_after": ["egg"]});
     let reply = "Taken.\nYour score has gone up by one point.";
-    assert_eq!(judged("take egg", reply, egg), ["SUCCESS Take egg: +1 point | By `take egg`."]);
+    assert_eq!(judged("take egg", reply, egg), ["SUCCESS Take egg: +1 point | Gained: egg."]);
     let idol = judged("eat idol", "The idol is gone.", json!({"score_after": -5}));
-    assert_eq!(idol, ["DANGER Eat idol: -5 points | By `eat idol`."]);
+    assert_eq!(idol, ["FAILURE Eat idol: -5 points | The score was -5 then."]);
     let silent = judged("", "", json!({"score_after": 5}));
-    assert_eq!(silent, ["SUCCESS Scored: +5 points | By no action."]);
+    assert_eq!(silent, ["SUCCESS Scored: +5 points | The score was 5 then."]);
 }
 
 #[test]
@@ -171,7 +182,8 @@ fn an_effect_is_kept_where_the_reply_tells_one() {
             "move rug",
             "With a great effort, the rug is moved to one side of the room, revealing the dusty cover of a closed \
              trap door.",
-            "Move rug reveals the dusty cover of a closed trap door | By `move rug`.",
+            "Move rug reveals the dusty cover of a closed trap door | With a great effort, the rug is moved to one side \
+             of the room, revealing the dusty cover of a closed trap door.",
         ),
         (
             "turn dial",
@@ -205,6 +217,9 @@ fn what_says_no_more_than_that_it_worked_or_failed_is_no_memory() {
         ("eat lunch", "Thank you very much. It really hit the spot."),
         ("dig", ", is revealed."),
         ("dig", "You find a."),
+        ("juggle bell", "You juggle the bell, but don't achieve much."),
+        ("search wall", "You discover nothing of interest in the south wall."),
+        ("polish bell", "The bell on the table is as shiny as ever."),
         ("dig", "A reveals ."),
         ("open box", "You find the box."),
     ] {
@@ -263,8 +278,9 @@ fn a_place_is_described_once_in_its_own_sentences() {
         arrive("Tower", bold),
         ["NOTE Spiral stair climbs into gloom | On the sill lies a silver spell scroll."]
     );
-    let plain = "-= Maze =-\nThis is a maze of little passages.\n";
-    assert_eq!(arrive("Maze", plain), ["NOTE Maze of little passages | The game says no more."]);
+    let plain = "-= Maze =-\nThis is a maze of dim little passages.\n";
+    assert_eq!(arrive("Maze", plain), ["NOTE Maze of dim little passages | Reached by `north`."]);
+    assert_eq!(arrive("Maze", &plain.replace("dim ", "")), [""; 0], "that says little more than the name");
     assert_eq!(arrive("Kitchen", "You walk north."), [""; 0]);
 
     let mut back = turn("look", zork, json!({"location_after": {"id": 1, "name": "Living Room"}}));
@@ -277,11 +293,11 @@ fn a_place_is_described_once_in_its_own_sentences() {
 fn darkness_and_threats_are_facts_of_their_own() {
     let dark =
         "You have moved into a dark place.\nIt is pitch black. You are likely to be eaten by a grue.\n\n";
-    assert_eq!(arrive("Attic", dark), ["DISCOVERY Attic is dark | It is pitch black."]);
+    assert_eq!(arrive("Attic", dark), ["DISCOVERY Attic is dark | Reached by `north`."]);
     let guarded = "Gate\nA gravel yard lies before the gate.\nA large dog, growling softly, guards the gate and the yard \
         behind it, and it looks hungry.\n";
     let expected = [
-        "NOTE Gravel yard lies before the gate | The game says no more.",
+        "NOTE Gravel yard lies before the gate | Reached by `north`.",
         "DANGER Large dog guards the gate and the yard behind it, and it looks hungry | A large dog, growling softly, \
          guards the gate and the yard behind it, and it looks hungry.",
     ];
@@ -290,10 +306,39 @@ fn darkness_and_threats_are_facts_of_their_own() {
         "Nobody guards the door here, and nothing attacks you.",
         "The dog no longer guards the door.",
         "The dog doesn't look like one that attacks.",
+        "A heavy oak door bars the way to the cellar.",
+        "A sentry guards the door and blocks the way.",
     ] {
         let told = arrive("Gate", &format!("Gate\nA gravel yard lies before the gate.\n{calm}\n"));
         assert!(told.iter().all(|memory| !memory.starts_with("DANGER")), "{told:?}");
     }
+}
+
+#[test]
+fn a_text_holds_the_whole_sentence_of_a_cut_title_and_what_is_listed() {
+    let sentence = "You are at the end of a long shed, with a workbench under the window, a row of hooks along the wall, and a \
+        low door to the south.";
+    let reply = format!("Shed\n{sentence} It smells of tar.\nOn the bench lies a saw.\n");
+    let expected = format!(
+        "NOTE End of a long shed, with a workbench under the window, a row of hooks | {sentence} On the bench lies a saw."
+    );
+    assert_eq!(arrive("Shed", &reply), [expected]);
+    let items = (1..=60).map(|number| format!("a jar of kind {number}")).collect::<Vec<_>>().join(", ");
+    let told = arrive("Shed", &format!("Shed\nYou see here: {items}.\nThere is a saw.\n"));
+    assert!(told[0].ends_with(", and more. There is a saw."), "{told:?}");
+}
+
+#[test]
+fn what_was_told_before_is_no_effect_and_no_answer() {
+    let told = "The old clock on the tower strikes seven times.";
+    let mut facts = turn("push crate", told, json!({"world_changed": true}));
+    assert_eq!(judge(&facts).len(), 1);
+    facts["history"] = json!([{"action": "wait", "response": format!("Time passes. {told}"), "location": 1}]);
+    assert_eq!(judge(&facts), [""; 0]);
+    let reply = "The tag names a town that you know, and the year of the great flood. A seal of red wax hangs from it.";
+    let mut facts = turn("read tag", reply, json!({}));
+    facts["memories"] = known("Read tag: it is torn", "The tag is torn.", "DISCOVERY");
+    assert_eq!(judge(&facts), [""; 0], "one answer an action");
 }
 
 #[test]
