@@ -221,15 +221,13 @@ fn judge_effect(turn: &TurnView<'_>, reply: &Reply) -> Option<Draft> {
         return None;
     }
     let is_long = told.chars().count() > MAX_TITLE_CHARS && !words::is_several(&action);
-    let draft = |title: &str, text: &str| {
-        Draft::new(Category::discovery(), title, text, "the reply tells what the action did")
+    let (title, quote) = match revealing.filter(|_| is_long) {
+        Some((_, thing)) => (format!("{} reveals {thing}", upper_first(&action)), thing),
+        None => (headline(told, MAX_TITLE_CHARS), told.as_str()),
     };
-    if let Some((_, thing)) = revealing.filter(|_| is_long) {
-        return Some(draft(&format!("{} reveals {thing}", upper_first(&action)), told).quoting(thing));
-    }
-    let title = headline(told, MAX_TITLE_CHARS);
-    let text = by(&action, if says(&title, told) { "" } else { told });
-    Some(draft(&title, &text).quoting(told))
+    let text = by(&action, if says(&title, quote) { "" } else { told });
+    let draft = Draft::new(Category::discovery(), &title, &text, "the reply tells what the action did");
+    Some(draft.quoting(quote))
 }
 
 /// The answer to an action that asks for one: what was read, examined or said.

@@ -82,7 +82,7 @@ fn judge_scene(turn: &TurnView<'_>, seen: &[&Fragment], is_titled: bool) -> Opti
     }
     let cut = if says(&title, &telling.text) { 0 } else { telling.text.chars().count() };
     let text = match said.is_empty() {
-        true if opens_scene(&telling.text) && news(telling) < MIN_NEW_WORDS => return None,
+        true if opens_scene(&telling.text) && !words::names_way(&telling.text) => return None,
         true => reached(turn),
         false => fit(&said, rank, cut + MAX_SIGHTS_CHARS),
     };
