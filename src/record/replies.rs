@@ -157,10 +157,10 @@ impl Replies {
     }
 }
 
-/// True if a sentence refuses, corrects or asks back.
-pub(crate) fn is_refusal(sentence: &str) -> bool {
+/// True if a sentence refuses, corrects or asks back. One that says what is in the way tells of the world.
+pub(super) fn is_refusal(sentence: &str) -> bool {
     let class = sentences(sentence).first().and_then(|one| Replies::built_in().class_of_sentence(one));
-    class.is_some_and(|class| class < ReplyClass::Revealed)
+    class.is_some_and(|class| class < ReplyClass::Revealed && class != ReplyClass::Blocked)
 }
 
 /// The word of an action that a reply names as unknown.

@@ -7,7 +7,8 @@
 use crate::record::proposal::Side;
 use crate::record::rules::draft::{Draft, MAX_TITLE_CHARS};
 use crate::record::rules::headline::{continued, headline, says, upper_first};
-use crate::record::rules::sentences::{Fragment, Kind, Reply, fit, is_dark, is_obituary, is_refusal};
+use crate::record::replies::is_refusal;
+use crate::record::rules::sentences::{Fragment, Kind, Reply, fit, is_dark, is_obituary};
 use crate::record::rules::view::TurnView;
 use crate::record::rules::words::{self, MIN_NEW_WORDS};
 use crate::record::triggers::Trigger;

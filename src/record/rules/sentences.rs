@@ -6,6 +6,7 @@
 
 use crate::record::rules::headline::without_open_quote;
 use crate::record::rules::words::phrases;
+use crate::record::replies::is_refusal;
 use crate::types::text::{cut_at_word, fold_spaces};
 
 /// Longest sentence that is kept whole, in characters.
@@ -294,26 +295,6 @@ pub(crate) fn tells_death(reply: &str) -> bool {
             })
     })
 }
-
-/// True if a sentence refuses, corrects or asks back.
-pub(crate) fn is_refusal(text: &str) -> bool {
-    let folded = text.to_lowercase().replace('’', "'");
-    let start = folded.trim_start_matches(['"', '(', '[']);
-    let opens_so = phrases(REFUSAL_STARTS).any(|phrase| start.starts_with(phrase));
-    opens_so || phrases(REFUSAL_PARTS).any(|phrase| folded.contains(phrase)) || folded.ends_with('?')
-}
-
-const REFUSAL_STARTS: &str = "\
-    you can't, you cannot, you don't, you aren't, you must, you need to, you already, you'll have to, \
-    you have to, you see no, you find nothing, there's nothing, there is nothing, nothing , i don't, \
-    i can't, i beg, that's not, that is not, that's hardly, it's not, what do you want, violence, \
-    how does one, unknown action, ambiguous request";
-
-const REFUSAL_PARTS: &str = "\
-    doesn't seem to, isn't notably, has no effect, nothing special, is locked, isn't how, can't be , \
-    cannot be , won't budge, already have, already , impossible to, don't appear, don't know the word, \
-    n't see any, not understand, n't understand, not recogni, too dark to, would agree with you, \
-    as you attempt";
 
 /// True if a reply says that it is too dark to see.
 pub(crate) fn is_dark(text: &str) -> bool {
