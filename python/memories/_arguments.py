@@ -39,12 +39,10 @@ def of_ways(**places: int | str | Place | None) -> Arguments | None:
     return arguments if all(map(_is_id, arguments.values())) else None
 
 
-def of_action(place: int | str | Place, action: str, inventory: Sequence[str] | None) -> Arguments | None:
+def of_action(place: int | str | Place, action: str) -> Arguments | None:
     """Arguments of `check_action`."""
-    items = list(inventory or ())
-    if not _is_id(text_of(place)) or not all(map(_is_plain, (action, *items))) or "," in "".join(items):
-        return None
-    return {"location": text_of(place), "action": action} | ({} if inventory is None else {"inventory": items})
+    is_known = _is_id(text_of(place)) and _is_plain(action)
+    return {"location": text_of(place), "action": action} if is_known else None
 
 
 def of_turn(turn: Mapping[str, Any], new_place: bool) -> Arguments | None:

@@ -49,7 +49,7 @@ class Memories:
 
     With `session`, one `memories mcp` answers the calls that it can, in a tenth to a third of the time that a process
     takes. It starts with the first of them, with the settings as they are then, and ends with `close` or the
-    interpreter. These are `record` (unless a turn has `id`,
+    interpreter. These are `record` (unless a turn has `id`, `won`,
     moves, `timestamp` or `remember_category`), and `recall` of one scope, `tried`, `top`, `path` and `frontier` with
     their defaults, where places are told by ids. All others are processes; the values and errors are the same.
 
@@ -119,18 +119,13 @@ class Memories:
             answer = self._run("recall", *_option("--max-tokens", max_tokens), "--", *map(text_of, scopes))
         return Recalled.from_json(answer)
 
-    def tried(self, place: int | str | Place, action: str, *, inventory: Iterable[str] | None = None) -> Tried:
-        """Whether an action was tried at a place in vain, and why.
-
-        `inventory` is what is carried now, by default what the last recorded turn left. An item has no comma.
-        """
-        items = None if inventory is None else list(inventory)
+    def tried(self, place: int | str | Place, action: str) -> Tried:
+        """Whether an action was tried at a place in vain, and why."""
         # As it is recorded. No program can be given a NUL character.
         action = _process.check(action.replace("\0", "\ufffd"))
-        answer = self._tool("check_action", _arguments.of_action(place, action, items))
+        answer = self._tool("check_action", _arguments.of_action(place, action))
         if answer is None:
-            carried = None if items is None else ",".join(items)
-            answer = self._run("tried", *_option("--inventory", carried), "--", text_of(place), action)
+            answer = self._run("tried", "--", text_of(place), action)
         return Tried.from_json(answer)
 
     def query(

@@ -22,6 +22,7 @@ class State(NamedTuple):
     score: int | None = None
     inventory: list[str] | None = None
     died: bool | None = None
+    won: bool | None = None
     has_changed: bool | None = None
     world: object = None
 
@@ -69,6 +70,7 @@ def state_of(env: Any, info: Mapping[str, Any], value: Any, place: Any, before: 
         score=_integer(score),
         inventory=_items(carried if game is None else game.get_inventory()),
         died=_boolean(info.get("died", info.get("lost") if game is None else game.game_over())),
+        won=_boolean(info.get("won") if game is None else game.victory()),
         has_changed=_boolean(info.get("world_changed")),
         world=(facts and frozenset(map(str, facts))) if game is None else game.get_world_state_hash(),
     )
@@ -91,6 +93,8 @@ def turn_of(action: str, obs: Any, before: State, after: State) -> Turn:
         inventory_before=before.inventory,
         inventory_after=after.inventory,
         died=after.died,
+        # Left out where it is false: a session takes no turn with `won`.
+        won=after.won or None,
         world_changed=has_changed,
     )
 

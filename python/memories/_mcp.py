@@ -12,7 +12,7 @@ from memories._errors import MemoriesError
 #: For each tool the one of MCP, and those of its arguments that the model may give.
 TOOLS = {
     "recall": ("get_location_memories", "location"),
-    "tried": ("check_action", "location action inventory"),
+    "tried": ("check_action", "location action"),
     "record": (
         "record_turn",
         "location action response location_after score_after inventory_after world_changed died",

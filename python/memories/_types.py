@@ -67,8 +67,8 @@ class Turn(Record):
 
     A place is an id, a `Place`, or a text: `"23"`, `"23:Living Room"`, an id of your own such as
     `"location:town-square"`, or a name that only one place has. `location` is where the action was taken, and
-    `location_after` where it led, if elsewhere. Whether the action changed something is told by `world_changed` or by a
-    pair of scores or inventories; without these its effect is unknown.
+    `location_after` where it led, if elsewhere. Whether the action changed something is read from the reply, and from
+    what else is sent: `world_changed`, a pair of scores or inventories, `died`, `won`.
 
     `id` is an id of your own, by which the turn is recorded once. `episode` and `turn` are numbers, by default the
     running episode and the next turn. `remember` is stored as it stands; `remember_importance` is from 1 to 1000.
@@ -84,6 +84,7 @@ class Turn(Record):
     inventory_before: tuple[str, ...] | list[str] | None = None
     inventory_after: tuple[str, ...] | list[str] | None = None
     died: bool | None = None
+    won: bool | None = None
     world_changed: bool | None = field(default=None, metadata={"keys": ("world_changed", "valid")})
     reasoning: str | None = None
     remember: str | None = None
@@ -225,9 +226,11 @@ class Written(Memory):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt(Record):
-    """An action that was tried or that worked, how often, and its last reply.
+    """An action that was tried, that worked, or that only looked: how often it was done, and its last reply.
 
-    In what is recalled, `verdict` is that of `Tried`, and `lacking` what was not carried then and is now.
+    `result` says what came of the last try: `blocked`, `deadly`, `died`, `unknown` or `unseen`. It is `None` where the
+    action was refused or nothing happened. In what is recalled, `verdict` of a tried action is `in_vain`,
+    `may_be_tried`, `unknown_effect`, or, of a command in a folder, `failed`.
     """
 
     action: str = ""
@@ -236,9 +239,7 @@ class Attempt(Record):
     verdict: str | None = None
     episode: int | None = None
     turn: int | None = None
-    effect_unknown: bool = False
-    deadly: bool = False
-    lacking: tuple[str, ...] = ()
+    result: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,14 +259,16 @@ class Recorded(Record):
     """What came of a turn.
 
     `outcome` is `stored`, `revised`, `contested`, `confirmed`, `queued`, `duplicate`, `declined`, `tried`,
-    `not_significant` or `recorded_before`. `attempt` is the line about the action, where it failed or its effect is not
-    known. `queued` says that the turn waits for a model.
+    `not_significant` or `recorded_before`. `effect` is what the action did, such as `moved`, `changed`, `refused` or
+    `unknown` (`docs/schema/common.json` lists them). `attempt` is the line about the action, where it failed or its
+    effect is not known. `queued` says that the turn waits for a model.
     """
 
     outcome: str = ""
     episode: int | None = None
     turn: int | None = None
     place: Place | None = None
+    effect: str = ""
     visits: int = 0
     triggers: tuple[str, ...] = ()
     memories: tuple[Written, ...] = ()
@@ -310,7 +313,6 @@ class Way(Record):
     count: int = 0
     episode: int | None = None
     turn: int | None = None
-    refused_without: tuple[str, ...] = ()
     sometimes: tuple[str, ...] = ()
 
 
@@ -337,12 +339,14 @@ class Section(Record):
     linked: tuple[Memory, ...] = ()
     ways: tuple[Way, ...] = ()
     worked: tuple[Attempt, ...] = ()
+    seen: tuple[Attempt, ...] = ()
     tried: tuple[Attempt, ...] = ()
     not_understood: tuple[Attempt, ...] = ()
     notes: tuple[Note, ...] = ()
     memories_left_out: int = 0
     ways_left_out: int = 0
     worked_left_out: int = 0
+    seen_left_out: int = 0
     tried_left_out: int = 0
     notes_left_out: int = 0
 
@@ -369,13 +373,15 @@ class Recalled(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tried(Record):
-    """Whether an action is in vain at a place. `bool()` says so.
+    """Whether an action is in vain at a place. `bool()` says so: it is true for `in_vain` and `seen`.
 
-    `verdict` is `in_vain`, `other_circumstances` (then `lacking` names what was not carried when it failed), `worked`,
-    `unknown_effect` or `no`. `count`, `episode`, `turn` and `reply` are those of the last try; `worked_at` and
-    `leads_to` tell when it worked last, and where it led. `memories` are those that name the action. In a folder
-    (`dir:src`) the action is a command: `changed` is what has changed since it failed, `instead` what worked in its
-    place, and the verdict may be `changed`.
+    `verdict` is `in_vain`, `seen` (it only looks, and `reply` is what it showed), `may_be_tried` (`since` says what
+    happened after the last try), `worked`, `unknown_effect` or `no`. `blocked` says that something that may pass was in
+    the way, and `deadly` that the action killed. `count`, `episode`, `turn` and `reply` are those of the last try;
+    `worked_at` and `leads_to` tell when it worked last, and where it led. `memories` are those that name the action.
+
+    In a folder (`dir:src`) the action is a command, and the verdict may also be `other_circumstances` or `changed`:
+    `changed` is what has changed since the command failed, `instead` what worked in its place.
     """
 
     verdict: str = "no"
@@ -387,14 +393,15 @@ class Tried(Record):
     turn: int | None = None
     reply: str = ""
     deadly: bool = False
-    lacking: tuple[str, ...] = ()
+    blocked: bool = False
+    since: str | None = None
     worked_at: Moment | None = None
     leads_to: Place | None = None
     changed: tuple[str, ...] = ()
     instead: str | None = None
 
     def __bool__(self) -> bool:
-        return self.verdict == "in_vain"
+        return self.verdict in ("in_vain", "seen")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -410,7 +417,8 @@ class Refusal(Record):
 class Step(Record):
     """A step of a path: an action that leads from one place to the next.
 
-    What makes it doubtful is told: what it was `refused_without`, that it was `refused_since`, and where else it led.
+    What makes it doubtful is told: that it was refused since it was last walked (`refused_since`), or killed
+    (`deadly`), and where else it led (`sometimes_to`).
     """
 
     action: str = ""
@@ -419,7 +427,6 @@ class Step(Record):
     count: int = 0
     episode: int | None = None
     turn: int | None = None
-    refused_without: tuple[str, ...] = ()
     refused_since: Refusal | None = None
     sometimes_to: tuple[Place, ...] = ()
     led_elsewhere_since: bool = False

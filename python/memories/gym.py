@@ -7,8 +7,9 @@
         obs, reward, terminated, truncated, info = env.step(action)    # is recorded
 
 It wraps environments of Gymnasium, of the older gym (`obs, reward, done, info`), of TextWorld and of Jericho, and
-answers as they do. It knows score, inventory, death and changes of the world from Jericho, or from `info`: `score`,
-`inventory`, `died` or `lost`, `world_changed` or TextWorld's `facts`. Without a score, a reward changes the score.
+answers as they do. It knows score, inventory, death, victory and changes of the world from Jericho, or from `info`:
+`score`, `inventory`, `died` or `lost`, `won`, `world_changed` or TextWorld's `facts`. Without a score, a reward changes
+the score.
 """
 
 from __future__ import annotations
@@ -109,8 +110,8 @@ class Remembering(_Base):
         return self.memories.recall(self._known.place[0], max_tokens=self._max_tokens)
 
     def tried(self, action: str) -> Tried:
-        """Whether an action was tried here in vain, with what is carried now."""
-        return self.memories.tried(self._known.place[0], action, inventory=self._known.inventory)
+        """Whether an action was tried here in vain."""
+        return self.memories.tried(self._known.place[0], action)
 
     @property
     def _known(self) -> State:

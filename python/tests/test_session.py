@@ -88,7 +88,7 @@ def test_the_calls_of_many_turns_are_one_process(counted: tuple[str, Path], tmp_
         assert notes.read_text() == ""
         for number in range(20):
             assert "Nothing" not in str(memories.recall(3))
-            assert not memories.tried(3, f"push {number}", inventory=["lamp"]).memories
+            assert not memories.tried(3, f"push {number}").memories
             turn = Turn(f"push {number}", "It rings.", Place(3, "Attic"), location_after="3:Attic", world_changed=True)
             memories.record(dataclasses.replace(turn, remember=f"Push {number} rings", score_before=0, score_after=5))
             assert memories.tried(3, f"push {number}").memories[0].persistence == "permanent"
@@ -388,7 +388,7 @@ def test_what_is_written_when_it_is_closed_is_whole(program: str, tmp_path: Path
     session = memories._session  # pyright: ignore[reportPrivateUsage]
     assert session is not None
     request = {"id": 99, "method": "tools/call"}
-    arguments = {"location": "3", "action": "late", "response": "Done.", "world_changed": False}
+    arguments = {"location": "3", "action": "late", "response": "Click.", "world_changed": False}
     session._send({**request, "params": {"name": "record_turn", "arguments": arguments}})  # pyright: ignore
     memories.close()
     assert memories.tried(3, "late").verdict == "in_vain"

@@ -14,7 +14,7 @@ from memories.tools import Tools
 
 REASON = "needs requirements-adapters.txt"
 PLAY: list[stub.Calls] = [
-    [("recall", {"location": "Attic"}), ("tried", {"location": "5", "action": "take rug", "inventory": None})],
+    [("recall", {"location": "Attic"}), ("tried", {"location": "5", "action": "take rug"})],
     [
         (
             "record",
@@ -206,13 +206,13 @@ def test_what_may_be_left_out_may_be_null(memories: Memories) -> None:
     nullable = {name: {key for key, one in schema.items() if "null" in one["type"]} for name, schema in schemas.items()}
     assert nullable == {
         "recall": set(),
-        "tried": {"inventory"},
+        "tried": set(),
         "record": {"location_after", "score_after", "inventory_after", "world_changed", "died"},
         "remember": {"scope", "title", "type", "importance"},
         "search": set(),
         "path": {"from"},
     }
-    assert schemas["tried"]["inventory"]["type"] == ["array", "null"]
+    assert schemas["record"]["inventory_after"]["type"] == ["array", "null"]
 
 
 def test_names_may_have_a_prefix(memories: Memories) -> None:
