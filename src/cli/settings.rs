@@ -303,7 +303,7 @@ fn read_record(file: &mut SettingsFiles) -> Result<RecordSettings, Failure> {
     file.set("record.provenance", flag, &mut settings.provenance)?;
     let mut phrases = Vec::new();
     for class in ReplyClass::VARIANTS {
-        let more = file.read(&format!("record.replies.{}", <&str>::from(class)), texts)?.unwrap_or_default();
+        let more = file.read(&format!("record.replies_{}", <&str>::from(class)), texts)?.unwrap_or_default();
         phrases.extend(more.into_iter().map(|phrase| (*class, phrase)));
     }
     if !phrases.is_empty() {

@@ -16,7 +16,7 @@ use crate::types::text::fold_spaces;
 pub(crate) const TITLE_CHARS: usize = 80;
 
 /// Longest reply of a tried action, in characters; longer ones are cut.
-pub(crate) const REPLY_CHARS: usize = 100;
+pub(crate) const REPLY_CHARS: usize = 64;
 
 pub(crate) const CONTEXT: &str = "Context:";
 pub(crate) const SEE_ALSO: &str = "See also:";
@@ -55,7 +55,7 @@ pub(crate) fn stored_title(title: &str) -> String {
     cut(&stored_line(title), TITLE_CHARS)
 }
 
-/// The stored form of a reply: the first `REPLY_CHARS` (100) characters on one line.
+/// The stored form of a reply: the first `REPLY_CHARS` (64) characters on one line.
 pub fn stored_reply(reply: &str) -> String {
     cut(&stored_line(reply), REPLY_CHARS)
 }

@@ -236,7 +236,7 @@ mod tests {
         let named = |field: &str| LINES.contains(&format!("\"{field}\":"));
         let Ok(Value::Object(fields)) = serde_json::to_value(Entry::<Value>::default()) else { panic!() };
         let missing: Vec<&String> = fields.keys().filter(|field| !named(field)).collect();
-        assert_eq!(missing, ["source_line", "carried", "change"]);
+        assert_eq!(missing, ["effect", "source_line", "carried", "change"]);
     }
 
     #[test]

@@ -10,7 +10,8 @@ use serde::Serialize;
 
 use crate::document::{PlaceNames, Section, UnreadSection};
 use crate::recall::budget::cut_at_word;
-use crate::recall::evidence::{Circumstances, Judgement, Verdict, words};
+use crate::recall::circumstances::{Circumstances, words};
+use crate::recall::evidence::{Judgement, Verdict};
 use crate::recall::format::Format;
 use crate::types::direction::Direction;
 use crate::types::frame::{list_item, list_label, one_line, within_parentheses};

@@ -3,19 +3,16 @@
 //! A section, what is known wherever the player is, and an action enter; a verdict leaves. What came of a try was judged
 //! when it was recorded. Something that was in the way may be gone since: then the verdict says so.
 
-use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 
-use memchr::memmem;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::document::Section;
-use crate::document::evidence::parse_attempts;
-use crate::document::fields::write_moment;
 use crate::document::text::stored_line;
+use crate::recall::circumstances::{Circumstances, names_a_thing, words, write};
 use crate::types::frame::one_line;
-use crate::types::{Attempt, Moment, Scope, TryResult, asks_for_status, fold_action, fold_title};
+use crate::types::{Attempt, Scope, TryResult, asks_for_status, fold_action, fold_title};
 
 /// The answer to whether an action is worth another try at a place.
 #[derive(Debug, Clone, PartialEq, Eq, strum::IntoStaticStr)]
@@ -57,107 +54,6 @@ pub struct Success {
     pub leads_to: Option<(u64, String)>,
 }
 
-/// Facts that hold at every place: what the game's parser does not understand, and what was done in this episode.
-#[derive(Debug, Clone, Default)]
-pub struct Circumstances<'a> {
-    not_understood: Vec<Attempt>,
-    /// What was seen of that which goes along with the player.
-    status: Vec<Attempt>,
-    running_episode: u64,
-    text: &'a str,
-    done: OnceCell<Vec<Attempt>>,
-}
-
-impl<'a> Circumstances<'a> {
-    /// From the section [`Scope::Game`], the running episode and the text of the memory file.
-    pub fn of(game: &Section, running_episode: u64, text: &'a str) -> Circumstances<'a> {
-        let (not_understood, status) = (game.tried.clone(), game.seen.clone());
-        Circumstances { not_understood, status, running_episode, text, done: OnceCell::new() }
-    }
-
-    /// Actions that the game's parser does not understand.
-    pub(crate) fn not_understood(&self) -> &[Attempt] {
-        &self.not_understood
-    }
-
-    /// Actions that changed something in the running episode, wherever that was. The lines are read when they are first
-    /// asked for: few recalls need them.
-    fn done(&self) -> &[Attempt] {
-        self.done.get_or_init(|| {
-            let mark = format!("*(Ep{}, T", self.running_episode);
-            let mut done = Vec::new();
-            let mut end = 0;
-            for at in memmem::find_iter(self.text.as_bytes(), &mark) {
-                if at < end {
-                    continue;
-                }
-                let start = self.text[..at].rfind('\n').map_or(0, |at| at + 1);
-                end = self.text[at..].find('\n').map_or(self.text.len(), |length| at + length);
-                let attempts = parse_attempts(self.text[start..end].trim_end()).map(|line| line.attempts);
-                // Those with a reply were tried, or only looked.
-                let worked = attempts.into_iter().flatten().filter(|attempt| attempt.reply.is_empty());
-                done.extend(worked.filter(|attempt| attempt.episode == Some(self.running_episode)));
-            }
-            done
-        })
-    }
-
-    /// The verdict about an action that asked for what goes along with the player.
-    fn judge_status(&self, seen: &Attempt) -> Verdict {
-        let done = self.done().iter().find(|done| done.turn > seen.turn);
-        match done {
-            _ if seen.episode != Some(self.running_episode) => {
-                Verdict::MayBeTried { since: "another episode began".to_owned() }
-            }
-            None => Verdict::Seen,
-            Some(done) => {
-                let since = format!("`{}` worked at {}", done.action, write(done.episode, done.turn));
-                Verdict::MayBeTried { since }
-            }
-        }
-    }
-
-    /// What could have removed that which was in the way of an action; `None` where nothing could.
-    fn cleared_since(&self, blocked: &Attempt) -> Option<String> {
-        if blocked.episode != Some(self.running_episode) {
-            return Some("another episode began".to_owned());
-        }
-        let named = things_of(blocked);
-        let is_later = |done: &&Attempt| done.turn > blocked.turn;
-        let names_one = |done: &&Attempt| words(&done.action).any(|word| named.contains(&word));
-        let done = self.done().iter().filter(is_later).find(names_one)?;
-        Some(format!("`{}` worked at {}", done.action, write(done.episode, done.turn)))
-    }
-}
-
-/// Words of a blocked action and its reply that name what was in the way.
-fn things_of(blocked: &Attempt) -> HashSet<String> {
-    let action = words(&blocked.action).skip(1);
-    let mut named: HashSet<String> =
-        action.chain(words(&blocked.reply)).filter(|word| names_a_thing(word)).collect();
-    if named.contains("dark") || named.contains("black") {
-        named.extend(LIGHTS.split(' ').map(str::to_owned));
-    }
-    named
-}
-
-/// What makes light.
-const LIGHTS: &str = "light lamp lantern torch candle candles match flashlight glow";
-
-/// Words that name nothing.
-const EMPTY_WORDS: &str = "the and are you your can't cannot don't isn't aren't won't that this there here any see such thing way too not \
-    with from have has had would will first now already for its his her off out into must need needs closed open locked seem seems";
-
-fn names_a_thing(word: &str) -> bool {
-    word.len() > 2 && !EMPTY_WORDS.split_whitespace().any(|empty| empty == word)
-}
-
-/// The words of a text in lower case.
-pub(super) fn words(text: &str) -> impl Iterator<Item = String> {
-    let words = text.split(|c: char| !(c.is_alphanumeric() || c == '\'')).filter(|word| !word.is_empty());
-    words.map(str::to_lowercase)
-}
-
 /// Gives the verdicts about the actions of one section.
 pub struct Judgement<'a> {
     section: &'a Section,
@@ -193,7 +89,10 @@ impl<'a> Judgement<'a> {
             (_, Some(success)) => Verdict::Worked(success.clone()),
             (None, None) => Verdict::No,
             (Some((_, Source::Game)), _) => Verdict::InVain,
-            (Some((status, Source::Status)), _) => self.circumstances.judge_status(status),
+            (Some((status, Source::Status)), _) => match self.circumstances.changed_since(status) {
+                None => Verdict::Seen,
+                Some(since) => Verdict::MayBeTried { since },
+            },
             (Some((seen, Source::Seen)), _) => self.judge_seen(seen),
         }
     }
@@ -405,11 +304,6 @@ fn worked(success: &Success) -> String {
         Some((id, name)) => format!("it led to {}{at}", Scope::Location(*id).label(name)),
         None => format!("it worked{at}"),
     }
-}
-
-/// A moment as text; empty where nothing of it is known.
-fn write(episode: Option<u64>, turn: Option<u64>) -> String {
-    write_moment(&Moment { episode, turn, ..Moment::default() })
 }
 
 #[cfg(test)]

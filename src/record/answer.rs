@@ -189,6 +189,7 @@ fn read_titles(answer: &Map<String, Value>, names: [&str; 2], warnings: &mut Vec
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::effect::Effect;
 
     /// Shown were turns 40 to 45, and words of all answers below but one.
     fn evidence() -> Evidence {
@@ -229,6 +230,16 @@ mod tests {
         )
         .expect("read");
         assert_eq!((proposal.memories, proposal.invalidates), (vec![], vec!["[Troll is kind]".to_owned()]));
+    }
+
+    #[test]
+    fn an_answer_may_state_the_effect() {
+        let effect = |stated: &str| {
+            let answer = format!(r#"{{"should_remember": false, "effect": "{stated}"}}"#);
+            read(&answer).expect("read").effect
+        };
+        assert_eq!(effect("blocked"), Some(Effect::Blocked));
+        assert_eq!((effect("unstated"), effect("glorious")), (None, None));
     }
 
     #[test]

@@ -206,7 +206,8 @@ fn by_class(turn: &Turn, class: Option<ReplyClass>) -> Option<Effect> {
         Some(ReplyClass::Already) => Effect::AlreadySo,
         Some(ReplyClass::NoWay) => Effect::NoWay,
         Some(ReplyClass::Refused | ReplyClass::Have) => Effect::Refused,
-        Some(ReplyClass::Denied) if !is_flagged => Effect::Refused,
+        // Without facts a mere negation may say anything.
+        Some(ReplyClass::Denied) if turn.has_pairs() || turn.world_changed == Some(false) => Effect::Refused,
         Some(ReplyClass::Denied) | None => return None,
     })
 }
@@ -275,6 +276,7 @@ mod tests {
             ("push button", "Nothing happens.", Effect::Nothing),
             ("close door", "The door is closed.", Effect::Changed),
             ("push button", "There is a rumbling sound.", Effect::Changed),
+            ("turn bubble", "This won't do.", Effect::Refused),
             ("wait", "Time passes.", Effect::Idle),
         ] {
             assert_eq!(effect(action, reply, pairs(Some(true))), expected, "{action}: {reply}");

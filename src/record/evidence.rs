@@ -14,7 +14,7 @@ use crate::types::text::truncate;
 use crate::types::{Attempt, Scope, TryResult, Way, asks_for_status, fold_action};
 
 /// Longest text that is kept of what a look showed, in characters.
-pub(super) const SEEN_CHARS: usize = 60;
+pub(super) const SEEN_CHARS: usize = 48;
 
 /// Brings the inventories to their stored form. Where the caller gave only inventory or score after the action, those
 /// before it are taken from the turn before.

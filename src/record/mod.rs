@@ -353,8 +353,13 @@ impl Recorder<'_> {
             let claim = Claim { at: &at, ..Claim::of(Authority::Turn(context.changes.proof())) };
             memories.push(store_memory(files, place, &memory, claim, &mut warnings)?);
         }
-        let mut report =
-            RecordReport { memories, tried, warnings, effect, ..RecordReport::of(context, before.clone()) };
+        let mut report = RecordReport {
+            memories,
+            tried,
+            warnings,
+            effect: Some(effect),
+            ..RecordReport::of(context, before.clone())
+        };
         match judged {
             ModelOutcome::NotAsked => {}
             ModelOutcome::PutOff => report.queued = true,

@@ -36,7 +36,8 @@ pub(super) fn recorded_before(
         (Some(recorded), _) => Some(recorded),
         (None, Some(number)) if turn.id.is_none() => {
             let episode = turn.episode.unwrap_or(running);
-            journal.same_turn(&key_of(turn, || running, None), episode, number)?
+            // A journal that cannot be read keeps no turn from being recorded.
+            journal.same_turn(&key_of(turn, || running, None), episode, number).unwrap_or_default()
         }
         _ => None,
     };

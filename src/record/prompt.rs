@@ -75,7 +75,7 @@ persistence: `ephemeral` ends with this episode (a door left open); `core` must 
 status: `tentative` if one turn does not prove it.
 importance: 900 death, 700 points, 500 useful, 200 minor; above 700 only for death or score.
 first_turn: number of the turn in which it began.
-effect: what the reply says that the action did; `blocked` by what may pass; else `unstated`.
+effect: of the action, if the reply says it.
 supersedes: exact titles of memories that yours replaces. Those marked `raw` are notes of a program: \
 replace them by sentences that keep what they say.
 invalidates: exact titles of memories that this turn proves wrong, and the reason.

@@ -67,8 +67,9 @@ pub struct RecordReport {
     pub turn: u64,
     /// Where the action was taken.
     pub place: Place,
-    /// The effect of the turn.
-    pub effect: Effect,
+    /// The effect of the turn; `None` where it was recorded before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub effect: Option<Effect>,
     /// Visits of that place, this one included.
     pub visits: u64,
     /// The triggers that fired.
@@ -206,7 +207,7 @@ pub(super) fn entry<'a>(context: &TurnContext, report: &'a RecordReport) -> Entr
     let texts = |texts: &'a [String]| (!texts.is_empty()).then(|| texts.iter().map(Text::from).collect());
     Entry {
         outcome: Some(<&str>::from(outcome).into()),
-        effect: Some(<&str>::from(report.effect).into()),
+        effect: report.effect.map(|effect| <&str>::from(effect).into()),
         turn: Some(turn),
         triggers: Some(report.triggers.iter().map(|trigger| <&str>::from(*trigger).into()).collect()),
         memories: Some(report.memories.iter().map(MemoryEntry::from).collect()),

@@ -60,7 +60,10 @@ pub(crate) fn fired(
         Trigger::Death => changes.death,
         Trigger::FirstVisit => first_visit,
         Trigger::Response => turn.response.trim().chars().count() > switches.response_chars,
-        Trigger::WorldChanged => matches!(effect, Effect::Revealed | Effect::Changed),
+        Trigger::WorldChanged => {
+            let is_told = effect == Effect::Idle && turn.world_changed == Some(true);
+            is_told || matches!(effect, Effect::Revealed | Effect::Changed)
+        }
     };
     let all = Trigger::VARIANTS.iter().copied();
     all.filter(|trigger| !switches.off.contains(trigger) && fires(trigger)).collect()

@@ -88,7 +88,8 @@ impl Tally {
             self.turns.until = Some(time.to_owned());
         }
         let judged = line.effect.as_deref().and_then(|effect| effect.parse::<Effect>().ok());
-        let nothing = judged.is_some_and(Effect::had_none);
+        // Older lines state no effect: what they noted as tried had none.
+        let nothing = judged.map_or_else(|| line.outcome.as_deref() == Some("tried"), Effect::had_none);
         let repeated = self.is_repeated(turn, nothing);
         let episode = self.episodes.entry(turn.episode.unwrap_or(1)).or_default();
         episode.turns += 1;
@@ -196,7 +197,8 @@ mod tests {
         for (name, value) in more.as_object().unwrap() {
             turn[name] = value.clone();
         }
-        json!({"version": 1, "id": "a", "time": "2026-01-31T10:00:00Z", "outcome": "tried", "turn": turn})
+        let effect = turn.as_object_mut().unwrap().remove("effect").unwrap_or("refused".into());
+        json!({"version": 1, "id": "a", "time": "2026-01-31T10:00:00Z", "outcome": "tried", "effect": effect, "turn": turn})
     }
 
     #[test]
@@ -206,7 +208,7 @@ mod tests {
             turn(1, 5, "  TAKE   rug", json!({})),
             turn(1, 6, "take rug", json!({})),
             turn(2, 5, "take rug", json!({})),
-            turn(2, 5, "take rug", json!({"world_changed": true})),
+            turn(2, 5, "take rug", json!({"effect": "changed"})),
             turn(2, 5, "take rug", json!({})),
             turn(2, 5, "", json!({})),
             turn(2, 5, "", json!({})),
@@ -221,15 +223,19 @@ mod tests {
     }
 
     #[test]
-    fn what_counts_as_a_change() {
-        let changed = |more: Value| tally(&[turn(1, 5, "wait", more)]).turns.no_effect == 0;
-        assert!(!changed(json!({"score_before": 5, "score_after": 5, "location_after": {"id": 5}})));
-        assert!(!changed(json!({"inventory_before": ["a", "b"], "inventory_after": ["b", "a"]})));
-        assert!(!changed(json!({"inventory_after": ["a"], "score_after": 5})));
-        assert!(changed(json!({"inventory_before": ["a"], "inventory_after": ["a", "a"]})));
-        assert!(changed(json!({"score_before": 5, "score_after": 0})));
-        assert!(changed(json!({"location_after": {"id": 6}})));
-        assert!(changed(json!({"died": true})));
+    fn the_effect_counts_and_in_older_lines_the_outcome() {
+        let changed =
+            |effect: &str| tally(&[turn(1, 5, "wait", json!({"effect": effect}))]).turns.no_effect == 0;
+        for (effect, is_change) in [("moved", true), ("died", true), ("unknown", false), ("looked", false)] {
+            assert_eq!(changed(effect), is_change, "{effect}");
+        }
+        let older = |outcome: &str| {
+            let mut line = turn(1, 5, "wait", json!({}));
+            line.as_object_mut().unwrap().remove("effect");
+            line["outcome"] = outcome.into();
+            tally(&[line]).turns.no_effect
+        };
+        assert_eq!((older("tried"), older("stored")), (1, 0));
     }
 
     #[test]

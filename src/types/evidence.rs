@@ -216,7 +216,6 @@ mod tests {
             ("take off hat", "take hat"),
             ("type a", "type"),
             ("the", ""),
-            ("i boat", "boat"),
             (">", "."),
             ("open door", "close door"),
             ("z 3", "wait 3"),

@@ -8,7 +8,7 @@ use memories::document::Document;
 use memories::document::text::{stored_line, stored_reply};
 use memories::map::Graph;
 use memories::notebook::{Clock, Notebook, Snapshot};
-use memories::recall::{Format, Limits, read, recall, render};
+use memories::recall::{Circumstances, Format, Judgement, Limits, Verdict, read, recall, render};
 use memories::record::turn::Turn;
 use memories::record::{Judge, RecordSettings, Recorder};
 use memories::store::Store;
@@ -31,10 +31,14 @@ fn store() -> (tempfile::TempDir, Store) {
 fn recalled(text: &str) -> String {
     let (folder, store) = store();
     std::fs::write(folder.path().join("Memories.md"), text).unwrap();
+    recalled_from(&store)
+}
+
+fn recalled_from(store: &Store) -> String {
     let names = [ScopeName::Scope(HALL)];
     let limits = Limits { max_tokens: None, ..Limits::default() };
     let views =
-        recall(&read(&store, &names).unwrap(), &Viewer::Person, &names, &limits, Format::Text).unwrap();
+        recall(&read(store, &names).unwrap(), &Viewer::Person, &names, &limits, Format::Text).unwrap();
     render(&views, Format::Text)
 }
 
@@ -262,4 +266,103 @@ fn a_comment_behind_a_line_is_no_part_of_it() {
     document.put_attempt(&HALL, "Hall", &attempt, 400).unwrap();
     let text = document.into_text().unwrap();
     assert_eq!(Document::parse(text.clone()).section(&HALL).unwrap().tried[0].reply, reply, "{text}");
+}
+
+/// A turn of an agent that sends the text alone, in the running episode.
+fn text_alone(turn: Option<u64>, action: &str, reply: &str) -> Value {
+    json!({"turn": turn, "action": action, "response": reply, "location": {"id": 1, "name": "Hall"}})
+}
+
+fn verdict(store: &Store, action: &str) -> Verdict {
+    let names = [HALL, Scope::Game].map(ScopeName::Scope);
+    let snapshot = read(store, &names).unwrap();
+    let circumstances = Circumstances::of(snapshot.section(&Scope::Game), 1, snapshot.text());
+    Judgement::of(snapshot.section(&HALL), &circumstances).verdict(action)
+}
+
+#[test]
+fn an_agent_that_plays_anew_without_a_new_episode_is_forbidden_nothing_that_works() {
+    let moves = [
+        ("open mailbox", "Opening the small mailbox reveals a leaflet."),
+        ("take leaflet", "Taken."),
+        ("north", "North of House\nYou are facing the north side of a white house."),
+        ("pull lever", "Click."),
+    ];
+    for numbered in [true, false] {
+        let (_folder, store) = store();
+        for _ in 0..3 {
+            let turns = (1..).zip(moves);
+            let turns: Vec<Value> = turns
+                .map(|(turn, (action, reply))| text_alone(numbered.then_some(turn), action, reply))
+                .collect();
+            record(&store, &turns);
+        }
+        for (action, _) in moves {
+            assert_ne!(verdict(&store, action), Verdict::InVain, "{action}, numbered: {numbered}");
+        }
+        let shown = recalled_from(&store);
+        assert!(!shown.contains("Tried here in vain"), "{shown}");
+    }
+}
+
+#[test]
+fn a_numbered_turn_that_is_sent_again_is_recorded_once() {
+    let (_folder, store) = store();
+    let notebook = Notebook::new(store.clone(), Clock::fixed("2026-01-31T12:00:00Z"));
+    let settings = RecordSettings::default();
+    let recorder = Recorder { notebook: &notebook, judge: Judge::Rules, settings: &settings };
+    let send = |turn: &Value| recorder.record(Turn::from_value(turn).unwrap()).unwrap().outcome.to_string();
+    let (first, second) = (text_alone(Some(1), "eat rug", "No way."), text_alone(Some(2), "look", "A hall."));
+    assert_eq!(send(&first), "tried");
+    send(&second);
+    let text = store.read().unwrap().unwrap();
+    assert_eq!((send(&first), send(&second)), ("recorded_before".to_owned(), "recorded_before".to_owned()));
+    assert_eq!(store.read().unwrap().unwrap(), text);
+    // Another reply, another number or another episode is another turn.
+    for other in [
+        text_alone(Some(1), "eat rug", "Still no way."),
+        text_alone(Some(3), "eat rug", "No way."),
+        json!({"episode": 2, "turn": 1, "action": "eat rug", "response": "No way.", "location": 1}),
+    ] {
+        assert_ne!(send(&other), "recorded_before", "{other}");
+    }
+}
+
+#[test]
+fn what_is_in_the_way_holds_until_it_is_removed_or_an_episode_begins() {
+    let (_folder, store) = store();
+    record(&store, &[text_alone(None, "south", "The door is locked.")]);
+    assert_eq!(verdict(&store, "south"), Verdict::InVain);
+    assert!(recalled_from(&store).contains("Tried here in vain: south (The door is locked.)"));
+    record(&store, &[text_alone(None, "take lamp", "Taken.")]);
+    assert_eq!(verdict(&store, "go south"), Verdict::InVain, "a lamp opens no door");
+    record(&store, &[text_alone(None, "unlock door with key", "You unlock the door.")]);
+    let Verdict::MayBeTried { since } = verdict(&store, "south") else { panic!("it may be tried") };
+    assert!(since.starts_with("`unlock door with key` worked at Ep1"), "{since}");
+    record(&store, &[text_alone(None, "south", "The door is locked.")]);
+    record(&store, &[json!({"episode": 2, "action": "look", "response": "A hall.", "location": 1})]);
+    let shown = recalled_from(&store);
+    assert!(shown.contains("Blocked before: south ×2 (The door is locked.)"), "{shown}");
+}
+
+#[test]
+fn the_parser_speaks_for_all_places_only_where_it_names_a_word_or_says_so_twice() {
+    let (_folder, store) = store();
+    let at =
+        |id: u64, action: &str, reply: &str| json!({"action": action, "response": reply, "location": id});
+    let unknown = "No known action matches that input.";
+    let game =
+        || Document::parse(store.read().unwrap().unwrap()).section(&Scope::Game).unwrap_or_default().tried;
+    record(&store, &[at(1, "open fridge", unknown), at(1, "open fridge", unknown)]);
+    assert_eq!(game(), [], "the fridge may be elsewhere");
+    record(&store, &[at(2, "open fridge", "You open the fridge.")]);
+    record(&store, &[at(3, "open fridge", unknown)]);
+    assert_eq!(game(), [], "it works somewhere");
+    record(&store, &[at(1, "mix fridge", unknown), at(2, "mix fridge", unknown)]);
+    assert_eq!(game().len(), 1);
+    record(&store, &[at(1, "northwest", "I don't know the word \"northwest\".")]);
+    assert_eq!(game().len(), 2);
+    assert_eq!((verdict(&store, "northwest"), verdict(&store, "nw")), (Verdict::InVain, Verdict::No));
+    record(&store, &[at(1, "northwest", "Forest")]);
+    assert_eq!(game().len(), 1, "it is understood after all");
 }

@@ -43,7 +43,7 @@ impl Game {
     }
 
     /// Holds the readers to what the earlier version printed, which did not count lines that cannot be read, nor the
-    /// models' calls of an episode.
+    /// models' calls of an episode, and took what changed nothing from the facts of each turn.
     fn check(&self, unreadable: u64) {
         let expected = |name: &str| fs::read_to_string(Path::new(FIXTURE).join(name)).unwrap();
         assert_eq!(self.run(&["log", "--lines", "100"], ""), expected("log.txt"));
@@ -51,9 +51,13 @@ impl Game {
         let mut with_journal = figures(&expected("stats.json"));
         with_journal["journal"] = json!({"unreadable": unreadable, "mended": 0, "lost_turns": 0});
         // Two of the three calls were about turns, both of episode 7.
-        for (episode, calls) in with_journal["by_episode"].as_array_mut().unwrap().iter_mut().zip([0, 2]) {
+        let by_episode = with_journal["by_episode"].as_array_mut().unwrap();
+        for (episode, (calls, no_effect)) in by_episode.iter_mut().zip([(0, 6), (2, 3)]) {
             (episode["model_calls"], episode["cost"]) = (json!(calls), json!(0.0));
+            // Lines without an effect had none where the action was noted as tried.
+            episode["no_effect"] = json!(no_effect);
         }
+        with_journal["play"]["no_effect"] = json!(9);
         assert_eq!(figures(&self.run(&["stats", "--json"], "")), with_journal);
         assert_eq!(self.run(&["retry", "--dry-run"], ""), expected("retry.txt"));
     }

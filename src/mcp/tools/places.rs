@@ -13,7 +13,6 @@ use crate::mcp::tools::tool::{Call, Effect, Tool};
 use crate::recall::{self, Circumstances, Evidence, Format, View, render};
 use crate::record::effect::Effect as TurnEffect;
 use crate::record::places::PlaceError;
-use crate::record::report::Outcome;
 use crate::record::turn::Turn;
 use crate::record::{Judge, RecordError, RecordSettings, Recorder};
 use crate::search::top::{RankedMemory, top};
@@ -68,7 +67,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         name: "record_turn",
         title: "Record a turn",
-        about: "Record a turn after acting. Its effect is unknown without score, inventory or world_changed.",
+        about: "Record a turn after acting. Send score, inventory and world_changed if you know them.",
         effect: Effect::Adds,
         parameters: &TURN,
         answer: || schema::object(&["outcome", "turn", "place", "memories"]),
@@ -226,7 +225,7 @@ fn record_turn(call: &Call<'_>) -> Result<Answer, Refusal> {
     call.watcher.goes_on()?;
     let report = recorder.record(turn).map_err(refused)?;
     let mut answer = Answer::new(format!("{}\n", report.one_line()), json!(report));
-    if report.effect == TurnEffect::Unknown && report.outcome != Outcome::RecordedBefore {
+    if report.effect == Some(TurnEffect::Unknown) {
         answer.text.push_str(EFFECT_UNKNOWN);
         answer.data["effect_unknown"] = json!(true);
     }

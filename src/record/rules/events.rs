@@ -5,9 +5,9 @@
 //! worked and where ways lead is written elsewhere, so a fact has a sentence of the game's own.
 
 use crate::record::proposal::Side;
+use crate::record::replies::is_refusal;
 use crate::record::rules::draft::{Draft, MAX_TITLE_CHARS};
 use crate::record::rules::headline::{continued, headline, says, upper_first};
-use crate::record::replies::is_refusal;
 use crate::record::rules::sentences::{Fragment, Kind, Reply, fit, is_dark, is_obituary};
 use crate::record::rules::view::TurnView;
 use crate::record::rules::words::{self, MIN_NEW_WORDS};

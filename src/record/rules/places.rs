@@ -13,7 +13,7 @@ use crate::record::triggers::Trigger;
 use crate::types::Category;
 
 /// Longest text of a description besides the sentence of its title, in characters.
-const MAX_SIGHTS_CHARS: usize = 300;
+const MAX_SIGHTS_CHARS: usize = 220;
 /// Words besides the name of the place that make a sentence a title.
 const MIN_NEWS: usize = 2;
 
@@ -42,7 +42,9 @@ fn judge_darkness(turn: &TurnView<'_>, said: &Fragment) -> Draft {
     let title = format!("{name} is dark");
     let tells_more = words::count_new(&said.text, &title) >= MIN_NEW_WORDS;
     let text = if tells_more { said.text.clone() } else { reached(turn) };
-    Draft::new(Category::discovery(), &title, &text, "the place is dark").at_arrival(turn.moved())
+    let draft = Draft::new(Category::discovery(), &title, &text, "the place is dark");
+    // What lights the way, or leads on, comes first.
+    draft.important(300).at_arrival(turn.moved())
 }
 
 /// How the player came to see the place.

@@ -4,9 +4,9 @@
 //! with the number of its line, and the positions of title lines. The words are the game's own; only
 //! white space, wrapped lines and printed lists are normalised.
 
+use crate::record::replies::is_refusal;
 use crate::record::rules::headline::without_open_quote;
 use crate::record::rules::words::phrases;
-use crate::record::replies::is_refusal;
 use crate::types::text::{cut_at_word, fold_spaces};
 
 /// Longest sentence that is kept whole, in characters.

@@ -1,0 +1,121 @@
+//! Facts that hold at every place, and what was done since a try.
+//!
+//! The section of the game and the text of the memory file enter. The answer to what could have changed something since
+//! leaves: something that was in the way is gone only when something is done.
+
+use std::cell::OnceCell;
+use std::collections::HashSet;
+
+use memchr::memmem;
+
+use crate::document::Section;
+use crate::document::evidence::parse_attempts;
+use crate::document::fields::write_moment;
+use crate::types::{Attempt, Moment};
+
+/// The change that a new episode makes.
+const EPISODE_BEGAN: &str = "another episode began";
+
+/// Facts that hold at every place: what the game's parser does not understand, and what was done in this episode.
+#[derive(Debug, Clone, Default)]
+pub struct Circumstances<'a> {
+    pub(super) not_understood: Vec<Attempt>,
+    /// What was seen of that which goes along with the player.
+    pub(super) status: Vec<Attempt>,
+    pub(super) running_episode: u64,
+    text: &'a str,
+    done: OnceCell<Vec<Attempt>>,
+}
+
+impl<'a> Circumstances<'a> {
+    /// From the section [`Scope::Game`], the running episode and the text of the memory file.
+    pub fn of(game: &Section, running_episode: u64, text: &'a str) -> Circumstances<'a> {
+        let (not_understood, status) = (game.tried.clone(), game.seen.clone());
+        Circumstances { not_understood, status, running_episode, text, done: OnceCell::new() }
+    }
+
+    /// Actions that the game's parser does not understand.
+    pub(crate) fn not_understood(&self) -> &[Attempt] {
+        &self.not_understood
+    }
+
+    /// Actions that changed something in the running episode, wherever that was. The lines are read when they are first
+    /// asked for: few recalls need them.
+    fn done(&self) -> &[Attempt] {
+        self.done.get_or_init(|| {
+            let mark = format!("*(Ep{}, T", self.running_episode);
+            let mut done = Vec::new();
+            let mut end = 0;
+            for at in memmem::find_iter(self.text.as_bytes(), &mark) {
+                if at < end {
+                    continue;
+                }
+                let start = self.text[..at].rfind('\n').map_or(0, |at| at + 1);
+                end = self.text[at..].find('\n').map_or(self.text.len(), |length| at + length);
+                let attempts = parse_attempts(self.text[start..end].trim_end()).map(|line| line.attempts);
+                // Those with a reply were tried, or only looked.
+                let worked = attempts.into_iter().flatten().filter(|attempt| attempt.reply.is_empty());
+                done.extend(worked.filter(|attempt| attempt.episode == Some(self.running_episode)));
+            }
+            done
+        })
+    }
+
+    /// What could have changed the answer to an action that asked for what goes along with the player; `None` where
+    /// nothing could.
+    pub(super) fn changed_since(&self, asked: &Attempt) -> Option<String> {
+        if asked.episode != Some(self.running_episode) {
+            return Some(EPISODE_BEGAN.to_owned());
+        }
+        self.done().iter().find(|done| done.turn > asked.turn).map(worked_at)
+    }
+
+    /// What could have removed that which was in the way of an action; `None` where nothing could.
+    pub(super) fn cleared_since(&self, blocked: &Attempt) -> Option<String> {
+        if blocked.episode != Some(self.running_episode) {
+            return Some(EPISODE_BEGAN.to_owned());
+        }
+        let named = things_of(blocked);
+        let is_later = |done: &&Attempt| done.turn > blocked.turn;
+        let names_one = |done: &&Attempt| words(&done.action).any(|word| named.contains(&word));
+        self.done().iter().filter(is_later).find(names_one).map(worked_at)
+    }
+}
+
+/// Words of a blocked action and its reply that name what was in the way.
+fn things_of(blocked: &Attempt) -> HashSet<String> {
+    let action = words(&blocked.action).skip(1);
+    let mut named: HashSet<String> =
+        action.chain(words(&blocked.reply)).filter(|word| names_a_thing(word)).collect();
+    if named.contains("dark") || named.contains("black") {
+        named.extend(LIGHTS.split(' ').map(str::to_owned));
+    }
+    named
+}
+
+/// What makes light.
+const LIGHTS: &str = "light lamp lantern torch candle candles match flashlight glow";
+
+/// Words that name nothing.
+const EMPTY_WORDS: &str = "the and are you your can't cannot don't isn't aren't won't that this there here any see such thing way too not \
+    with from have has had would will first now already for its his her off out into must need needs closed open locked seem seems";
+
+pub(super) fn names_a_thing(word: &str) -> bool {
+    word.len() > 2 && !EMPTY_WORDS.split_whitespace().any(|empty| empty == word)
+}
+
+/// The words of a text in lower case.
+pub(super) fn words(text: &str) -> impl Iterator<Item = String> {
+    let words = text.split(|c: char| !(c.is_alphanumeric() || c == '\'')).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase)
+}
+
+/// An action that worked since, as a reason.
+fn worked_at(done: &Attempt) -> String {
+    format!("`{}` worked at {}", done.action, write(done.episode, done.turn))
+}
+
+/// A moment as text; empty where nothing of it is known.
+pub(super) fn write(episode: Option<u64>, turn: Option<u64>) -> String {
+    write_moment(&Moment { episode, turn, ..Moment::default() })
+}
