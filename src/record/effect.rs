@@ -184,6 +184,9 @@ fn may_be_stated(stated: Effect) -> bool {
 /// The effect that the class of the reply tells.
 fn by_class(turn: &Turn, class: Option<ReplyClass>) -> Option<Effect> {
     let is_flagged = turn.world_changed == Some(true);
+    let is_direction = Direction::of(&turn.action).is_some();
+    // Without facts a mere negation may say anything.
+    let shows_facts = turn.has_pairs() || turn.world_changed == Some(false);
     let (looks, talks) = (is_look(&turn.action), starts_with_one_of(&turn.action, TALKS));
     Some(match class {
         Some(ReplyClass::UnknownWord) if names_a_word_of(&turn.response, &turn.action) => Effect::UnknownWord,
@@ -203,23 +206,26 @@ fn by_class(turn: &Turn, class: Option<ReplyClass>) -> Option<Effect> {
         Some(ReplyClass::Revealed) => Effect::Looked,
         _ if talks && !is_flagged => Effect::Answered,
         Some(ReplyClass::Blocked) => Effect::Blocked,
+        // A direction that is refused in words of the game's own may be barred by something that passes.
+        Some(ReplyClass::Refused) if is_direction => Effect::Blocked,
+        Some(ReplyClass::Denied) if is_direction && shows_facts => Effect::Blocked,
         Some(ReplyClass::Already) => Effect::AlreadySo,
         Some(ReplyClass::NoWay) => Effect::NoWay,
         Some(ReplyClass::Refused | ReplyClass::Have) => Effect::Refused,
-        // Without facts a mere negation may say anything.
-        Some(ReplyClass::Denied) if turn.has_pairs() || turn.world_changed == Some(false) => Effect::Refused,
+        Some(ReplyClass::Denied) if shows_facts => Effect::Refused,
         Some(ReplyClass::Denied) | None => return None,
     })
 }
 
 /// The effect of a turn whose reply is of no class.
 fn without_class(turn: &Turn, earlier: Option<&Attempt>) -> Effect {
+    let is_direction = Direction::of(&turn.action).is_some();
     match turn.world_changed {
-        Some(true) if Direction::of(&turn.action).is_some() && turn.has_pairs() => Effect::Unseen,
         Some(true) => Effect::Changed,
+        Some(false) if is_direction => Effect::Blocked,
         Some(false) => Effect::Nothing,
         None if !turn.has_pairs() => Effect::Unknown,
-        None if Direction::of(&turn.action).is_some() => Effect::NoWay,
+        None if is_direction => Effect::Blocked,
         None => {
             let is_again = |earlier: &&Attempt| {
                 matches!(earlier.result, TryResult::Unseen | TryResult::Vain)
@@ -311,7 +317,7 @@ mod tests {
 
     #[test]
     fn facts_without_a_flag_show_no_effect_when_the_same_reply_comes_again() {
-        assert_eq!(effect("north", "You bump into it.", pairs(None)), Effect::NoWay);
+        assert_eq!(effect("north", "You bump into it.", pairs(None)), Effect::Blocked);
         assert_eq!(effect("pull lever", "Click.", pairs(None)), Effect::Unseen);
         assert_eq!(effect("pull lever", "Click.", pairs(Some(false))), Effect::Nothing);
         let turn = json!({"action": "pull lever", "response": "Click.", "location": 1, "score_before": 1, "score_after": 1});

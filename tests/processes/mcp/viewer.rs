@@ -224,6 +224,8 @@ fn no_answer_says_anything_of_another_agents_section() {
                 "{method} {call} wrote what it may not see"
             );
             world.write("Memories.md", &story());
+            // Nor in the one after it, whose facts are completed from the last turn of the journal.
+            let _ = std::fs::remove_file(world.path().join(".memories/Memories.md/journal.jsonl"));
             written += 1;
         }
         links += usize::from(answer.contains("Trap door shuts"));
