@@ -42,7 +42,8 @@ Articles, end marks, case and verbs that every parser treats alike (get and
 take, x and examine) make no difference. With --json: {version, verdict, scope,
 action, memories, count, episode, turn, reply, deadly, blocked, since,
 worked_at, leads_to}. `episode`, `turn` and `reply` are those of the last try;
-`memories` are those that name the action in title or text. Of a command: {count, reply, changed: [TEXT], instead}.")]
+`memories` are those that name the action in title or text. Of a command:
+{count, reply, changed: [TEXT], instead}.")]
 pub(crate) struct TriedArgs {
     /// The place, or the folder
     #[arg(value_name = "ID", allow_negative_numbers = true)]
