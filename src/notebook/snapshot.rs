@@ -181,6 +181,14 @@ impl Snapshot {
         &self.lasting
     }
 
+    /// The text of the memory file, also of sections that were not read.
+    pub fn whole_text(&self) -> Cow<'_, str> {
+        match self.heading_lines {
+            None => Cow::Borrowed(&self.lasting),
+            Some(_) => Cow::Owned(self.store.read().ok().flatten().unwrap_or_default()),
+        }
+    }
+
     /// The same, for a reader that needs nothing else: a large file is in memory once.
     pub(crate) fn into_text(self) -> String {
         self.lasting

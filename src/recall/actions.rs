@@ -338,7 +338,8 @@ mod tests {
             "## Location 1: Hall\n\n{section}\n\n## Location 2: Maze\n\n## Location 3: Maze\n\n## Game\n\n{game}"
         );
         let document = Document::parse(text);
-        let circumstances = Circumstances::of(&document.section(&Scope::Game).expect("a section"), 1, "");
+        let circumstances =
+            Circumstances::of(&document.section(&Scope::Game).expect("a section"), 1, Default::default);
         let unread = document.unread(&Scope::Location(1)).expect("a section");
         let section = &unread.section;
         let names = PlaceNames::of(document.headings());

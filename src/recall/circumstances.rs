@@ -1,7 +1,7 @@
 //! Facts that hold at every place, and what was done since a try.
 //!
-//! The section of the game and the text of the memory file enter. The answer to what could have changed something since
-//! leaves: something that was in the way is gone only when something is done.
+//! The section of the game and a way to read the memory file enter. The answer to what could have changed something since
+//! leaves: something that was in the way is gone only when something is done, here or elsewhere.
 
 use std::cell::OnceCell;
 use std::collections::HashSet;
@@ -17,21 +17,27 @@ use crate::types::{Attempt, Moment};
 const EPISODE_BEGAN: &str = "another episode began";
 
 /// Facts that hold at every place: what the game's parser does not understand, and what was done in this episode.
-#[derive(Debug, Clone, Default)]
+#[derive(Default)]
 pub struct Circumstances<'a> {
     pub(super) not_understood: Vec<Attempt>,
     /// What was seen of that which goes along with the player.
     pub(super) status: Vec<Attempt>,
     pub(super) running_episode: u64,
-    text: &'a str,
+    text: Option<Box<dyn Fn() -> String + 'a>>,
     done: OnceCell<Vec<Attempt>>,
 }
 
 impl<'a> Circumstances<'a> {
-    /// From the section [`Scope::Game`], the running episode and the text of the memory file.
-    pub fn of(game: &Section, running_episode: u64, text: &'a str) -> Circumstances<'a> {
+    /// From the section of the game and the running episode. `text` reads the whole memory file; few recalls need it.
+    pub fn of(game: &Section, running_episode: u64, text: impl Fn() -> String + 'a) -> Circumstances<'a> {
         let (not_understood, status) = (game.tried.clone(), game.seen.clone());
-        Circumstances { not_understood, status, running_episode, text, done: OnceCell::new() }
+        Circumstances {
+            not_understood,
+            status,
+            running_episode,
+            text: Some(Box::new(text)),
+            done: OnceCell::new(),
+        }
     }
 
     /// Actions that the game's parser does not understand.
@@ -43,16 +49,17 @@ impl<'a> Circumstances<'a> {
     /// asked for: few recalls need them.
     fn done(&self) -> &[Attempt] {
         self.done.get_or_init(|| {
+            let text = self.text.as_ref().map(|read| read()).unwrap_or_default();
             let mark = format!("*(Ep{}, T", self.running_episode);
             let mut done = Vec::new();
             let mut end = 0;
-            for at in memmem::find_iter(self.text.as_bytes(), &mark) {
+            for at in memmem::find_iter(text.as_bytes(), &mark) {
                 if at < end {
                     continue;
                 }
-                let start = self.text[..at].rfind('\n').map_or(0, |at| at + 1);
-                end = self.text[at..].find('\n').map_or(self.text.len(), |length| at + length);
-                let attempts = parse_attempts(self.text[start..end].trim_end()).map(|line| line.attempts);
+                let start = text[..at].rfind('\n').map_or(0, |at| at + 1);
+                end = text[at..].find('\n').map_or(text.len(), |length| at + length);
+                let attempts = parse_attempts(text[start..end].trim_end()).map(|line| line.attempts);
                 // Those with a reply were tried, or only looked.
                 let worked = attempts.into_iter().flatten().filter(|attempt| attempt.reply.is_empty());
                 done.extend(worked.filter(|attempt| attempt.episode == Some(self.running_episode)));

@@ -95,7 +95,7 @@ pub(crate) fn recall_newest(
         circumstances: &Circumstances::of(
             &snapshot.unread(&Scope::Game).section,
             snapshot.running_episode(),
-            snapshot.text(),
+            || snapshot.whole_text().into_owned(),
         ),
     };
     let mut views = choose_with_parents((&sections, &above), &known, limits, format);

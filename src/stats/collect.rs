@@ -247,7 +247,7 @@ impl<'a> RecallCosts<'a> {
             lasting,
             session,
             names: PlaceNames::of(lasting.headings()),
-            circumstances: Circumstances::of(&game, 0, ""),
+            circumstances: Circumstances::of(&game, 0, String::new),
             linked: OnceCell::new(),
             one_in: one_in(places),
             places: 0,

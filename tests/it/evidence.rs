@@ -276,7 +276,8 @@ fn text_alone(turn: Option<u64>, action: &str, reply: &str) -> Value {
 fn verdict(store: &Store, action: &str) -> Verdict {
     let names = [HALL, Scope::Game].map(ScopeName::Scope);
     let snapshot = read(store, &names).unwrap();
-    let circumstances = Circumstances::of(snapshot.section(&Scope::Game), 1, snapshot.text());
+    let circumstances =
+        Circumstances::of(snapshot.section(&Scope::Game), 1, || snapshot.whole_text().into_owned());
     Judgement::of(snapshot.section(&HALL), &circumstances).verdict(action)
 }
 
@@ -336,7 +337,9 @@ fn what_is_in_the_way_holds_until_it_is_removed_or_an_episode_begins() {
     assert!(recalled_from(&store).contains("Tried here in vain: south (The door is locked.)"));
     record(&store, &[text_alone(None, "take lamp", "Taken.")]);
     assert_eq!(verdict(&store, "go south"), Verdict::InVain, "a lamp opens no door");
-    record(&store, &[text_alone(None, "unlock door with key", "You unlock the door.")]);
+    let elsewhere =
+        json!({"action": "unlock door with key", "response": "You unlock the door.", "location": 7});
+    record(&store, &[elsewhere]);
     let Verdict::MayBeTried { since } = verdict(&store, "south") else { panic!("it may be tried") };
     assert!(since.starts_with("`unlock door with key` worked at Ep1"), "{since}");
     record(&store, &[text_alone(None, "south", "The door is locked.")]);

@@ -214,13 +214,13 @@ impl Known {
             section: snapshot.section(&Scope::Location(place)).clone(),
             game: snapshot.section(&Scope::Game).clone(),
             episode: episode.unwrap_or_default(),
-            text: snapshot.text().to_owned(),
+            text: snapshot.whole_text().into_owned(),
         })
     }
 
     /// The verdict about an action.
     pub fn verdict(&self, action: &str) -> Verdict {
-        let circumstances = Circumstances::of(&self.game, self.episode, &self.text);
+        let circumstances = Circumstances::of(&self.game, self.episode, || self.text.clone());
         Judgement::of(&self.section, &circumstances).verdict(action)
     }
 }

@@ -78,7 +78,8 @@ pub fn run(cli: Cli<'_>, args: TriedArgs) -> Result<u8, Failure> {
             "`--inventory` is not used: the verdict is what the game replied and what happened since",
         );
     }
-    let circumstances = Circumstances::of(game, notebook.state().episode, snapshot.text());
+    let circumstances =
+        Circumstances::of(game, notebook.state().episode, || snapshot.whole_text().into_owned());
     let evidence = Evidence::of(section, &circumstances, &action);
     if cli.ui.json {
         cli.ui.json_answer(&json::tried(&MemoryObjects::of(&snapshot), (scope, section), &evidence))?;

@@ -183,7 +183,9 @@ fn check_action(call: &Call<'_>) -> Result<Answer, Refusal> {
         .hint(format!("run `memories tried {scope} COMMAND` in a shell")));
     }
     let snapshot = call.memories.snapshot()?;
-    let circumstances = Circumstances::of(game, call.memories.notebook().state().episode, snapshot.text());
+    let circumstances = Circumstances::of(game, call.memories.notebook().state().episode, || {
+        snapshot.whole_text().into_owned()
+    });
     let evidence = Evidence::of(section, &circumstances, &action);
     let advice = if evidence.in_vain() { "leave it" } else { "may be tried" };
     let text = evidence.render(advice, &scope.label(&section.name));
