@@ -2,13 +2,15 @@
 //!
 //! Entries that are not read yet enter; the memories that fit leave, in the order of the file. A first line says how an
 //! entry ranks, and the length of its lines often that it cannot fit any more: so of a hundred thousand entries few are
-//! read. A property below holds that the choice is that among memories which were all read.
+//! read. Of two memories that say the same, the one that ranks higher is shown. A property below holds that the choice
+//! is that among memories which were all read.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use crate::document::EntryText;
 use crate::document::entry_text::{Head, HeadReader};
+use crate::notebook::duplicates::ComparableText;
 use crate::recall::budget::{
     BYTES_PER_TOKEN, DIGITS_PER_TOKEN, count_tokens, cut_at_sentence, cut_at_word, estimate_tokens,
 };
@@ -160,9 +162,29 @@ struct Chosen<'a> {
     rooms: &'a Rooms,
     memories: Vec<(usize, Memory)>,
     groups: Vec<Group>,
+    said: Vec<Said>,
     successes: usize,
     failures: usize,
     used: usize,
+}
+
+/// What a memory says, and as what: as a danger and as a success, a text does not say the same.
+#[derive(Debug)]
+struct Said {
+    category: Category,
+    group: Group,
+    text: ComparableText,
+}
+
+impl Said {
+    fn by(memory: &Memory) -> Said {
+        let text = ComparableText::new(&format!("{}\n{}", memory.title, memory.text));
+        Said { category: memory.category.clone(), group: Group::of(memory), text }
+    }
+
+    fn is_the_same_as(&self, other: &Said) -> bool {
+        self.category == other.category && self.group == other.group && self.text.says_the_same(&other.text)
+    }
 }
 
 /// The memories that fit, in the order of the file.
@@ -172,9 +194,9 @@ pub(super) fn choose_memories(
     rooms: &Rooms,
     format: Format,
 ) -> Vec<Memory> {
-    let (memories, groups) = (Vec::new(), Vec::new());
+    let (memories, groups, said) = (Vec::new(), Vec::new(), Vec::new());
     let (successes, failures, used) = (0, 0, 0);
-    let mut chosen = Chosen { limits, format, rooms, memories, groups, successes, failures, used };
+    let mut chosen = Chosen { limits, format, rooms, memories, groups, said, successes, failures, used };
     let mut ranked: BinaryHeap<&Candidate<'_>> = candidates.iter().collect();
     let mut is_sifted = false;
     while let Some(candidate) = ranked.pop() {
@@ -190,12 +212,16 @@ pub(super) fn choose_memories(
 }
 
 impl Chosen<'_> {
-    /// Takes a memory if it fits, whole or shortened.
+    /// Takes a memory if it fits, whole or shortened, and if none that is taken says the same.
     fn take(&mut self, candidate: &Candidate<'_>) -> bool {
         if self.is_full(candidate) {
             return false;
         }
         let mut memory = candidate.read();
+        let said = Said::by(&memory);
+        if self.said.iter().any(|other| other.is_the_same_as(&said)) {
+            return false;
+        }
         if self.limits.max_text_chars > 0 {
             memory.text = cut_at_word(&memory.text, self.limits.max_text_chars);
         }
@@ -214,6 +240,7 @@ impl Chosen<'_> {
         }
         self.used += heading + cost;
         self.groups.push(group);
+        self.said.push(said);
         self.memories.push((candidate.rank.at, memory));
         true
     }
@@ -330,6 +357,14 @@ mod tests {
             if limited.iter().any(is_full) {
                 continue;
             }
+            let says_the_same = |(shown, _): &(usize, Memory)| {
+                let of = |at: usize| (&live[at].category, Group::of(&live[at]));
+                let text = |at: usize| ComparableText::new(&format!("{} {}", live[at].title, live[at].text));
+                of(*shown) == of(at) && text(*shown).says_the_same(&text(at))
+            };
+            if chosen.iter().any(says_the_same) {
+                continue;
+            }
             let mut memory = live[at].clone();
             if limits.max_text_chars > 0 {
                 memory.text = cut_at_word(&memory.text, limits.max_text_chars);
@@ -444,6 +479,26 @@ mod tests {
                 assert!(read < 20, "{read} of {count} entries were read for {rooms:?}");
             }
         }
+    }
+
+    #[test]
+    fn what_two_memories_say_is_shown_once() {
+        let text = "## World\n\n\
+            **[NOTE] The bell rings at noon**\nIt calls the ferry.\n\n\
+            **[NOTE] The bell rings at noon** *(importance 700)*\nit calls the  ferry\n\n\
+            **[NOTE - TENTATIVE] The bell rings at noon** *(importance 900)*\nIt calls the ferry.\n\n\
+            **[DANGER] The bell rings at noon**\nIt calls the ferry.\n\n\
+            **[NOTE] The bell rings at dusk**\nIt calls the ferry.\n\n";
+        let (chosen, _) = choose(text, &Limits::default(), [9000; 3], Format::Text);
+        let shown = chosen.iter().map(|memory| (memory.importance(), memory.title.as_str()));
+        let noon = "The bell rings at noon";
+        let expected = [
+            (700, noon),
+            (900, noon),
+            (DEFAULT_IMPORTANCE, noon),
+            (DEFAULT_IMPORTANCE, "The bell rings at dusk"),
+        ];
+        assert_eq!(shown.collect::<Vec<_>>(), expected);
     }
 
     #[test]
