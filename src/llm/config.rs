@@ -16,9 +16,8 @@ use crate::llm::model::ModelError;
 use crate::llm::refusals::Refusals;
 
 /// How models are reached.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Default, strum::Display, strum::EnumString, strum::VariantNames,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(strum::Display, strum::EnumString, strum::VariantNames)]
 #[strum(serialize_all = "lowercase", ascii_case_insensitive)]
 #[strum(parse_err_ty = ModelError, parse_err_fn = unknown_provider)]
 pub enum Provider {
@@ -44,9 +43,8 @@ fn unknown_provider(text: &str) -> ModelError {
 }
 
 /// How a request asks for an answer in JSON.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Default, strum::Display, strum::EnumString, strum::VariantNames,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(strum::Display, strum::EnumString, strum::VariantNames)]
 #[strum(serialize_all = "snake_case", ascii_case_insensitive)]
 #[strum(parse_err_ty = ModelError, parse_err_fn = unknown_output)]
 pub enum StructuredOutput {

@@ -5,18 +5,8 @@ use strum::VariantNames;
 use crate::types::unknown_name;
 
 /// A group of tools. Choosing groups shortens the tool list that the client's model reads.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    strum::Display,
-    strum::EnumString,
-    strum::IntoStaticStr,
-    strum::VariantArray,
-    strum::VariantNames,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(strum::Display, strum::EnumString, strum::IntoStaticStr, strum::VariantArray, strum::VariantNames)]
 #[strum(serialize_all = "lowercase", ascii_case_insensitive)]
 #[strum(parse_err_ty = String, parse_err_fn = unknown_group)]
 pub(crate) enum Group {

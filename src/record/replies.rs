@@ -20,9 +20,8 @@ const SENTENCES: usize = 2;
 pub(super) const SHORT_REPLY: usize = 100;
 
 /// What a reply says of its action.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, EnumString, IntoStaticStr, VariantArray,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(EnumString, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum ReplyClass {
     /// The parser does not know a word, and names it.

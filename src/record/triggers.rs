@@ -8,9 +8,8 @@ use crate::record::effect::Effect;
 use crate::record::turn::Turn;
 
 /// A fact that makes a turn worth judging.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Serialize, strum::Display, strum::IntoStaticStr, strum::VariantArray,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Serialize, strum::Display, strum::IntoStaticStr, strum::VariantArray)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum Trigger {

@@ -33,9 +33,8 @@ pub struct SeedOptions {
 }
 
 /// The result for an initial memory, or for one seeded earlier.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Serialize, strum::Display, strum::IntoStaticStr, strum::VariantArray,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Serialize, strum::Display, strum::IntoStaticStr, strum::VariantArray)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum SeedOutcome {

@@ -18,9 +18,8 @@ const CLOSE: &str = "\n</memories>";
 pub(super) const GAP: &str = "\n\n";
 
 /// The position of the block in a request.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Default, strum::EnumString, strum::VariantArray, strum::VariantNames,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(strum::EnumString, strum::VariantArray, strum::VariantNames)]
 #[strum(serialize_all = "snake_case", parse_err_ty = String, parse_err_fn = unknown_mode)]
 pub enum InjectMode {
     /// At the end of the instructions, which are created if there are none.

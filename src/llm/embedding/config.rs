@@ -9,9 +9,8 @@ use crate::llm::config::{RequestLimits, unknown};
 use crate::llm::model::ModelError;
 
 /// Where vectors come from.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Default, strum::Display, strum::EnumString, strum::VariantNames,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(strum::Display, strum::EnumString, strum::VariantNames)]
 #[strum(serialize_all = "lowercase", ascii_case_insensitive)]
 #[strum(parse_err_ty = ModelError, parse_err_fn = unknown_kind)]
 pub enum EmbedderKind {
