@@ -1,4 +1,4 @@
-//! Evidence of play: tried actions, ways, and what was carried when.
+//! Evidence of play: ways, and actions that worked, were tried, or only looked.
 
 use serde::{Deserialize, Serialize};
 
