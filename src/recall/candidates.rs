@@ -11,18 +11,14 @@ use std::collections::BinaryHeap;
 use crate::document::EntryText;
 use crate::document::entry_text::{Head, HeadReader};
 use crate::notebook::duplicates::ComparableText;
-use crate::recall::budget::{
-    BYTES_PER_TOKEN, DIGITS_PER_TOKEN, count_tokens, cut_at_sentence, cut_at_word, estimate_tokens,
-};
+use crate::recall::budget::{BYTES_PER_TOKEN, DIGITS_PER_TOKEN, count_tokens, cut_at_word, estimate_tokens};
+use crate::recall::fit::{MIN_CUT, fit_memory};
 use crate::recall::format::Format;
 use crate::recall::limits::Limits;
 use crate::recall::rank::{Rank, Rooms};
-use crate::recall::render::{self, Group};
+use crate::recall::render::Group;
 use crate::types::frame::{INDENT, lines};
 use crate::types::{Category, Memory, Span};
-
-/// Fewest tokens that an entry is shortened to; with less room it is left out.
-const MIN_CUT: usize = 24;
 
 /// More bytes, and so tokens, than the marks of a memory take, which it does not have in the file.
 const MARKS: usize = 16;
@@ -139,7 +135,7 @@ impl Candidate<'_> {
     }
 }
 
-/// Tokens of the origin with its parentheses, see [`render::render_origin`].
+/// Tokens of the origin with its parentheses, see [`crate::recall::render::render_origin`].
 fn origin_tokens(head: &Head) -> usize {
     let number = |number: u64| (number.checked_ilog10().unwrap_or(0) as usize + 1).div_ceil(DIGITS_PER_TOKEN);
     let turns = head.turns.map(|Span { first, last }| match first == last {
@@ -271,35 +267,6 @@ impl Chosen<'_> {
             None => false,
         }
     }
-}
-
-/// The memory as it fits into what is left, and its cost: whole, or shortened where it would not even
-/// fit alone.
-fn fit_memory(memory: Memory, left: usize, room: usize, format: Format) -> Option<(Memory, usize)> {
-    let cost = cost_of_memory(&memory, format);
-    if cost <= left {
-        return Some((memory, cost));
-    }
-    if cost <= room || left < MIN_CUT {
-        return None;
-    }
-    let with = |text: &str| Memory { text: text.to_owned(), ..memory.clone() };
-    let fits = |text: &str| cost_of_memory(&with(text), format) <= left;
-    let text = cut_at_sentence(&memory.text, fits).or_else(|| Some("…".to_owned()).filter(|text| fits(text)));
-    let memory = with(&text?);
-    let cost = cost_of_memory(&memory, format);
-    Some((memory, cost))
-}
-
-fn cost_of_memory(memory: &Memory, format: Format) -> usize {
-    estimate_tokens(&render::render_memory(memory, format))
-}
-
-/// The cost of memories together, with the headings of their groups.
-pub(super) fn cost_of_memories(memories: &[Memory], format: Format) -> usize {
-    let shown = Group::ALL.iter().filter(|group| memories.iter().any(|memory| Group::of(memory) == **group));
-    let headings: usize = shown.map(|group| estimate_tokens(group.heading(format))).sum();
-    headings + memories.iter().map(|memory| cost_of_memory(memory, format)).sum::<usize>()
 }
 
 #[cfg(test)]

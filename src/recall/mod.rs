@@ -11,6 +11,7 @@ mod choose;
 mod circumstances;
 mod error;
 mod evidence;
+mod fit;
 mod format;
 pub(crate) mod json;
 mod limits;

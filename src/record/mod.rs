@@ -207,9 +207,17 @@ impl Recorder<'_> {
         }
     }
 
-    /// The effect of a turn at the place of that section.
-    fn effect(&self, turn: &Turn, changes: Changes, here: &Section, stated: Option<Effect>) -> Effect {
-        effect_of(turn, changes, &self.settings.replies, earlier_try(here, &turn.action), stated)
+    /// The effect of a turn of an episode, at the place of that section.
+    fn effect(
+        &self,
+        turn: &Turn,
+        episode: u64,
+        changes: Changes,
+        here: &Section,
+        stated: Option<Effect>,
+    ) -> Effect {
+        let earlier = earlier_try(here, &turn.action);
+        effect_of(turn, changes, &self.settings.replies, episode, earlier, stated)
     }
 
     /// Everything that the files say about a turn. They stay as they are.
@@ -247,7 +255,7 @@ impl Recorder<'_> {
         let reached = turn.location_after.as_ref().map_or(&before, |_| &after);
         let first_visit = !files.lasting.headings().any(|heading| heading.scope == reached.scope());
         let section = files.section_without_memories(&before.scope());
-        let effect = self.effect(&turn, changes, &section, None);
+        let effect = self.effect(&turn, episode, changes, &section, None);
         let triggers = fired(&turn, changes, effect, first_visit, &self.settings.switches);
         let repeat = !effect.is_success() && is_repeat(journal, &turn, &before, &section)?;
         let is_judged = !triggers.is_empty() && !repeat;
@@ -333,7 +341,7 @@ impl Recorder<'_> {
         let effect = match judged {
             ModelOutcome::Answered(proposal, _) if proposal.effect.is_some() => {
                 let section = document.section_without_memories(&before.scope()).unwrap_or_default();
-                self.effect(turn, context.changes, &section, proposal.effect)
+                self.effect(turn, *episode, context.changes, &section, proposal.effect)
             }
             _ => context.effect,
         };

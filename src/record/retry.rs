@@ -232,11 +232,12 @@ impl Recorder<'_> {
         let surroundings = Surroundings::of(&files, &before, waiting.seen.clone());
         let changes = Changes::of(&turn, before.id != after.id);
         let here = files.section_without_memories(&before.scope());
+        let episode = turn.episode.unwrap_or(1);
         Ok(Some(TurnContext {
-            episode: turn.episode.unwrap_or(1),
+            episode,
             number: turn.turn.unwrap_or(1),
             changes,
-            effect: self.effect(&turn, changes, &here, None),
+            effect: self.effect(&turn, episode, changes, &here, None),
             triggers: Trigger::VARIANTS.iter().copied().filter(noticed).collect(),
             repeat: false,
             memories,

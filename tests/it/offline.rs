@@ -61,7 +61,7 @@ fn context(facts: &Value) -> TurnContext {
     let changes = Changes::of(&turn, before.id != after.id);
     TurnContext {
         changes,
-        effect: effect_of(&turn, changes, Replies::built_in(), None, None),
+        effect: effect_of(&turn, changes, Replies::built_in(), 1, None, None),
         turn,
         episode: played["episode"].as_u64().unwrap_or(1),
         number: 1,
