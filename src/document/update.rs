@@ -261,8 +261,12 @@ impl Document {
 
     /// The sections of places that may list an action, in the words given, without their memories.
     pub(crate) fn sections_with_action(&self, action: &str) -> impl Iterator<Item = (Scope, Section)> {
-        let span = write_code_span(action);
-        let is_meant = move |block: &usize| self.block_text(*block).contains(&span);
+        self.sections_with(write_code_span(action))
+    }
+
+    /// The sections of places whose text holds another, without their memories.
+    pub(crate) fn sections_with(&self, text: String) -> impl Iterator<Item = (Scope, Section)> {
+        let is_meant = move |block: &usize| self.block_text(*block).contains(&text);
         (0..self.blocks().len()).filter(is_meant).filter_map(|block| {
             let scope = &self.blocks()[block].heading.as_ref()?.scope;
             let section =

@@ -7,7 +7,7 @@ use crate::record::turn::Turn;
 use crate::types::fold_action;
 
 /// Changes of the game's state in a turn. Unknown values count as unchanged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Changes {
     /// The score.
     pub score: bool,

@@ -128,14 +128,21 @@ fn starts_with_one_of(action: &str, words: &str) -> bool {
     words.split(' ').any(|word| word == first)
 }
 
-/// Judges a turn of an episode. `earlier` is the last try of the same action at the same place, `stated` the effect that
-/// a model states.
+/// What is known of an action and its reply from earlier turns.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Earlier<'a> {
+    /// The last try of the same action at the same place.
+    pub attempt: Option<&'a Attempt>,
+    /// It is a direction, and the reply is that with which the game refuses directions where there is no way.
+    pub is_wall: bool,
+}
+
+/// Judges a turn. `stated` is the effect that a model states.
 pub fn effect_of(
     turn: &Turn,
     changes: Changes,
     replies: &Replies,
-    episode: u64,
-    earlier: Option<&Attempt>,
+    earlier: Earlier<'_>,
     stated: Option<Effect>,
 ) -> Effect {
     if changes.death || tells_death(&turn.response) {
@@ -149,10 +156,8 @@ pub fn effect_of(
     }
     let class =
         replies.class_of(&turn.response).filter(|class| !is_own_doing(&turn.action, &turn.response, *class));
-    match by_class(turn, class).unwrap_or_else(|| without_class(turn, earlier)) {
-        Effect::Blocked if names_no_obstacle(class) && is_barred_for_good(turn, episode, earlier) => {
-            Effect::NoWay
-        }
+    match by_class(turn, class).unwrap_or_else(|| without_class(turn, earlier.attempt)) {
+        Effect::Blocked if earlier.is_wall && names_no_obstacle(class) => Effect::NoWay,
         effect => effect,
     }
 }
@@ -160,17 +165,6 @@ pub fn effect_of(
 /// True if a reply does not say that something which may pass is in the way.
 fn names_no_obstacle(class: Option<ReplyClass>) -> bool {
     matches!(class, None | Some(ReplyClass::Refused | ReplyClass::Denied))
-}
-
-/// True for a direction that was refused in the same words in another episode: what nothing that was done in two episodes
-/// has changed is a wall.
-fn is_barred_for_good(turn: &Turn, episode: u64, earlier: Option<&Attempt>) -> bool {
-    let is_barred = |earlier: &&Attempt| match earlier.result {
-        TryResult::Blocked => earlier.episode.is_some_and(|then| then != episode),
-        result => result.is_vain(),
-    };
-    let earlier = earlier.filter(is_barred).filter(|earlier| is_same_reply(earlier, &turn.response));
-    Direction::of(&turn.action).is_some() && earlier.is_some()
 }
 
 /// The effect that the facts show, the weightiest.
@@ -265,14 +259,13 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::document::text::stored_reply;
 
     /// The effect of an action and its reply, with these facts.
     fn effect(action: &str, reply: &str, facts: Value) -> Effect {
         let mut turn = json!({"action": action, "response": reply, "location": 1});
         turn.as_object_mut().unwrap().extend(facts.as_object().cloned().unwrap_or_default());
         let turn = Turn::from_value(&turn).unwrap();
-        effect_of(&turn, Changes::of(&turn, false), Replies::built_in(), 1, None, None)
+        effect_of(&turn, Changes::of(&turn, false), Replies::built_in(), Earlier::default(), None)
     }
 
     fn pairs(world_changed: Option<bool>) -> Value {
@@ -336,40 +329,37 @@ mod tests {
         let again = |result| {
             let earlier =
                 Attempt { action: "pull lever".into(), reply: "Click.".into(), result, ..Attempt::default() };
-            effect_of(&turn, Changes::of(&turn, false), Replies::built_in(), 1, Some(&earlier), None)
+            effect_of(
+                &turn,
+                Changes::of(&turn, false),
+                Replies::built_in(),
+                Earlier { attempt: Some(&earlier), is_wall: false },
+                None,
+            )
         };
         assert_eq!(again(TryResult::Unseen), Effect::Nothing);
         assert_eq!(again(TryResult::Unknown), Effect::Unseen, "the facts were not sent both times");
     }
 
     #[test]
-    fn a_direction_that_is_refused_alike_in_two_episodes_is_no_way() {
-        let again = |reply: &str, then: u64, result| {
+    fn a_wall_is_no_way_unless_the_reply_names_what_is_in_the_way() {
+        let at_wall = |reply: &str| {
             let turn = json!({"action": "down", "response": reply, "location": 1, "score_before": 1, "score_after": 1});
             let turn = Turn::from_value(&turn).unwrap();
-            let (action, episode) = ("down".to_owned(), Some(then));
-            let earlier =
-                Attempt { action, episode, reply: stored_reply(reply), result, ..Attempt::default() };
-            effect_of(&turn, Changes::of(&turn, false), Replies::built_in(), 2, Some(&earlier), None)
+            let earlier = Earlier { attempt: None, is_wall: true };
+            effect_of(&turn, Changes::of(&turn, false), Replies::built_in(), earlier, None)
         };
-        let wall = "A wall of brick is there.";
-        assert_eq!(again(wall, 1, TryResult::Blocked), Effect::NoWay);
-        assert_eq!(
-            again(wall, 2, TryResult::Blocked),
-            Effect::Blocked,
-            "something may be done in this episode"
-        );
-        assert_eq!(again(wall, 2, TryResult::Vain), Effect::NoWay);
-        assert_eq!(again("The trap door is closed.", 1, TryResult::Blocked), Effect::Blocked);
-        let bones = "You cannot go down without fracturing many bones.";
-        assert_eq!(again(bones, 1, TryResult::Blocked), Effect::NoWay);
+        assert_eq!(at_wall("A wall of brick is there."), Effect::NoWay);
+        assert_eq!(at_wall("You cannot go down without fracturing many bones."), Effect::NoWay);
+        assert_eq!(at_wall("The trap door is closed."), Effect::Blocked);
     }
 
     #[test]
     fn a_model_may_state_what_the_reply_means_but_no_fact() {
         let turn = Turn::new("drücke Knopf", "Es rumpelt.", None);
-        let stated =
-            |stated| effect_of(&turn, Changes::of(&turn, false), Replies::built_in(), 1, None, Some(stated));
+        let stated = |stated| {
+            effect_of(&turn, Changes::of(&turn, false), Replies::built_in(), Earlier::default(), Some(stated))
+        };
         assert_eq!(stated(Effect::Refused), Effect::Refused);
         assert_eq!(stated(Effect::Scored), Effect::Unknown);
     }

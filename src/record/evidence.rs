@@ -2,11 +2,13 @@
 //!
 //! The effect of the turn decides where its action is listed: see [`crate::record::effect`].
 
+use crate::document::evidence::is_same_reply;
 use crate::document::text::{stored_line, stored_reply};
 use crate::document::{Document, DocumentError, Section};
+use crate::record::changes::Changes;
 use crate::record::context::TurnContext;
 use crate::record::death::is_of_the_direction;
-use crate::record::effect::Effect;
+use crate::record::effect::{Earlier, Effect};
 use crate::record::places::Place;
 use crate::record::turn::Turn;
 use crate::types::direction::Direction;
@@ -33,6 +35,43 @@ pub(super) fn complete(turn: &mut Turn, earlier: Option<&Turn>) {
 /// The last try of an action in a section, if it never worked since.
 pub(super) fn earlier_try<'a>(section: &'a Section, action: &str) -> Option<&'a Attempt> {
     section.tried.iter().find(|tried| is_same(&tried.action, action))
+}
+
+/// What is known of the action of a turn at the place of a section.
+pub(super) fn earlier<'a>(
+    document: &Document,
+    here: &'a Section,
+    turn: &Turn,
+    changes: Changes,
+    episode: u64,
+) -> Earlier<'a> {
+    let attempt = earlier_try(here, &turn.action);
+    let leads_nowhere = changes == Changes::default() && Direction::of(&turn.action).is_some();
+    Earlier { attempt, is_wall: leads_nowhere && is_wall(document, attempt, turn, episode) }
+}
+
+/// Places at which a reply refused directions before it is taken for that of a game where there is no way.
+const PLACES_WITH_WALLS: usize = 2;
+
+/// True if a direction that leads nowhere was refused in the same words in another episode, or others were at several places: what
+/// nothing has changed in two episodes is a wall, and so is what stands everywhere.
+fn is_wall(document: &Document, attempt: Option<&Attempt>, turn: &Turn, episode: u64) -> bool {
+    let is_refused = |tried: &Attempt| {
+        matches!(tried.result, TryResult::Blocked | TryResult::Vain) && is_same_reply(tried, &turn.response)
+    };
+    let is_known =
+        |tried: &Attempt| tried.result.is_vain() || tried.episode.is_some_and(|then| then != episode);
+    if attempt.is_some_and(|tried| is_refused(tried) && is_known(tried)) {
+        return true;
+    }
+    let reply = stored_reply(&turn.response);
+    if reply.is_empty() {
+        return false;
+    }
+    let is_direction = |tried: &&Attempt| Direction::of(&tried.action).is_some() && is_refused(tried);
+    let places = document.sections_with(reply);
+    let with_walls = places.filter(|(_, section)| section.tried.iter().any(|tried| is_direction(&tried)));
+    with_walls.take(PLACES_WITH_WALLS).count() == PLACES_WITH_WALLS
 }
 
 /// A turn whose evidence is to be written.

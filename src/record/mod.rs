@@ -30,7 +30,7 @@ pub mod turn;
 
 use std::collections::BTreeSet;
 
-use crate::document::{Document, DocumentError, Section, stored};
+use crate::document::{Document, DocumentError, stored};
 use crate::journal::entry::{Entry, RECORD};
 use crate::journal::text::Text;
 use crate::journal::{EarlierTurn, Journal};
@@ -49,8 +49,8 @@ use crate::types::{
 
 use changes::{Changes, score_change};
 use context::ModelOutcome;
-use effect::{Effect, effect_of};
-use evidence::{TurnEvidence, earlier_try};
+use effect::effect_of;
+use evidence::{TurnEvidence, earlier};
 use once::{Checked, is_repeat, recorded_before};
 use proposal::{Proposal, Side};
 use replies::Replies;
@@ -207,19 +207,6 @@ impl Recorder<'_> {
         }
     }
 
-    /// The effect of a turn of an episode, at the place of that section.
-    fn effect(
-        &self,
-        turn: &Turn,
-        episode: u64,
-        changes: Changes,
-        here: &Section,
-        stated: Option<Effect>,
-    ) -> Effect {
-        let earlier = earlier_try(here, &turn.action);
-        effect_of(turn, changes, &self.settings.replies, episode, earlier, stated)
-    }
-
     /// Everything that the files say about a turn. They stay as they are.
     fn gather(&self, draft: &mut Draft<'_>, turn: Turn) -> Result<TurnContext, RecordError> {
         let running = draft.state()?.episode;
@@ -255,7 +242,8 @@ impl Recorder<'_> {
         let reached = turn.location_after.as_ref().map_or(&before, |_| &after);
         let first_visit = !files.lasting.headings().any(|heading| heading.scope == reached.scope());
         let section = files.section_without_memories(&before.scope());
-        let effect = self.effect(&turn, episode, changes, &section, None);
+        let earlier = earlier(&files.lasting, &section, &turn, changes, episode);
+        let effect = effect_of(&turn, changes, &self.settings.replies, earlier, None);
         let triggers = fired(&turn, changes, effect, first_visit, &self.settings.switches);
         let repeat = !effect.is_success() && is_repeat(journal, &turn, &before, &section)?;
         let is_judged = !triggers.is_empty() && !repeat;
@@ -341,7 +329,8 @@ impl Recorder<'_> {
         let effect = match judged {
             ModelOutcome::Answered(proposal, _) if proposal.effect.is_some() => {
                 let section = document.section_without_memories(&before.scope()).unwrap_or_default();
-                self.effect(turn, *episode, context.changes, &section, proposal.effect)
+                let earlier = earlier(document, &section, turn, context.changes, *episode);
+                effect_of(turn, context.changes, &self.settings.replies, earlier, proposal.effect)
             }
             _ => context.effect,
         };

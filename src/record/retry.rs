@@ -16,6 +16,8 @@ use crate::journal::{EarlierTurn, Journal, ResolvedTurns};
 use crate::notebook::files::Files;
 use crate::record::changes::Changes;
 use crate::record::context::{ModelOutcome, PlaceMemories, TurnContext};
+use crate::record::effect::effect_of;
+use crate::record::evidence::earlier;
 use crate::record::report::{RecordReport, entry, outcome};
 use crate::record::surroundings::{Seen, Surroundings, Visits};
 use crate::record::triggers::Trigger;
@@ -233,11 +235,12 @@ impl Recorder<'_> {
         let changes = Changes::of(&turn, before.id != after.id);
         let here = files.section_without_memories(&before.scope());
         let episode = turn.episode.unwrap_or(1);
+        let earlier = earlier(&files.lasting, &here, &turn, changes, episode);
         Ok(Some(TurnContext {
             episode,
             number: turn.turn.unwrap_or(1),
             changes,
-            effect: self.effect(&turn, episode, changes, &here, None),
+            effect: effect_of(&turn, changes, &self.settings.replies, earlier, None),
             triggers: Trigger::VARIANTS.iter().copied().filter(noticed).collect(),
             repeat: false,
             memories,

@@ -71,7 +71,7 @@ pub(crate) fn fired(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::effect::effect_of;
+    use crate::record::effect::{Earlier, effect_of};
     use crate::record::replies::Replies;
 
     fn turn() -> Turn {
@@ -80,7 +80,7 @@ mod tests {
 
     fn names(turn: &Turn, moved: bool, first: bool) -> Vec<&'static str> {
         let changes = Changes::of(turn, moved);
-        let effect = effect_of(turn, changes, Replies::built_in(), 1, None, None);
+        let effect = effect_of(turn, changes, Replies::built_in(), Earlier::default(), None);
         fired(turn, changes, effect, first, &Switches::default()).into_iter().map(Into::into).collect()
     }
 

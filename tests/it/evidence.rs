@@ -349,6 +349,32 @@ fn what_is_in_the_way_holds_until_it_is_removed_or_an_episode_begins() {
 }
 
 #[test]
+fn what_refuses_directions_at_every_place_or_in_two_episodes_is_no_way() {
+    let (_folder, store) = store();
+    let (wall, golem, locked) =
+        ("A wall of brick is there.", "The golem grins and does not budge.", "The door is locked.");
+    let at = |turn, action: &str, reply: &str, place| step(turn, action, reply, (place, place), &[]);
+    let result_of = |action: &str| {
+        let snapshot = read(&store, &[ScopeName::Scope(HALL)]).unwrap();
+        let tried = snapshot.section(&HALL).tried.iter().find(|tried| tried.action == action);
+        tried.map(|tried| tried.result)
+    };
+    record(&store, &[at(1, "north", wall, 2), at(2, "north", wall, 1), at(3, "up", locked, 1)]);
+    assert_eq!(result_of("north"), Some(TryResult::Blocked), "a wall of one place may be a door");
+    record(&store, &[at(4, "down", wall, 1), at(5, "east", golem, 1), at(6, "east", golem, 1)]);
+    assert_eq!(result_of("down"), Some(TryResult::Vain));
+    assert_eq!(result_of("east"), Some(TryResult::Blocked), "something may be done about it in this episode");
+    let next = ["up", "east"].map(|action| {
+        let mut turn = at(1, action, if action == "up" { locked } else { golem }, 1);
+        turn["episode"] = json!(2);
+        turn
+    });
+    record(&store, &next);
+    assert_eq!(result_of("up"), Some(TryResult::Blocked), "the reply names what may pass");
+    assert_eq!(result_of("east"), Some(TryResult::Vain));
+}
+
+#[test]
 fn the_parser_speaks_for_all_places_only_where_it_names_a_word_or_says_so_twice() {
     let (_folder, store) = store();
     let at =

@@ -4,7 +4,7 @@ mod file;
 mod rules;
 
 use memories::record::changes::Changes;
-use memories::record::effect::effect_of;
+use memories::record::effect::{Earlier, effect_of};
 use memories::record::replies::Replies;
 use memories::record::rules::{MAX_TEXT_CHARS, MAX_TITLE_CHARS, judge};
 use memories::record::triggers::Trigger;
@@ -61,7 +61,7 @@ fn context(facts: &Value) -> TurnContext {
     let changes = Changes::of(&turn, before.id != after.id);
     TurnContext {
         changes,
-        effect: effect_of(&turn, changes, Replies::built_in(), 1, None, None),
+        effect: effect_of(&turn, changes, Replies::built_in(), Earlier::default(), None),
         turn,
         episode: played["episode"].as_u64().unwrap_or(1),
         number: 1,
