@@ -350,7 +350,7 @@ mod tests {
             effect_of(&turn, Changes::of(&turn, false), Replies::built_in(), earlier, None)
         };
         assert_eq!(at_wall("A wall of brick is there."), Effect::NoWay);
-        assert_eq!(at_wall("You cannot go down without fracturing many bones."), Effect::NoWay);
+        assert_eq!(at_wall("This won't do."), Effect::NoWay);
         assert_eq!(at_wall("The trap door is closed."), Effect::Blocked);
     }
 
