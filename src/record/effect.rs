@@ -148,14 +148,17 @@ pub fn effect_of(
     if changes.death || tells_death(&turn.response) {
         return Effect::Died;
     }
-    if let Some(effect) = shown_by(changes) {
+    let class =
+        replies.class_of(&turn.response).filter(|class| !is_own_doing(&turn.action, &turn.response, *class));
+    // What is lost while the action is refused, somebody else took.
+    let is_stolen =
+        |effect: &Effect| *effect == Effect::Lost && by_class(turn, class).is_some_and(Effect::is_denied);
+    if let Some(effect) = shown_by(changes).filter(|effect| !is_stolen(effect)) {
         return effect;
     }
     if let Some(stated) = stated.filter(|stated| may_be_stated(*stated)) {
         return stated;
     }
-    let class =
-        replies.class_of(&turn.response).filter(|class| !is_own_doing(&turn.action, &turn.response, *class));
     match by_class(turn, class).unwrap_or_else(|| without_class(turn, earlier.attempt)) {
         Effect::Blocked if earlier.is_wall && names_no_obstacle(class) => Effect::NoWay,
         effect => effect,
@@ -295,6 +298,10 @@ mod tests {
         assert_eq!(effect("north", "You can't go that way.", scored), Effect::Scored);
         let taken = json!({"inventory_before": [], "inventory_after": ["rope"]});
         assert_eq!(effect("take rope", "You can't see any rope here!", taken), Effect::Gained);
+        let robbed = json!({"inventory_before": ["egg"], "inventory_after": [], "world_changed": true});
+        let theft = "You can't go that way.\nThe thief just left, still carrying his large bag.";
+        assert_eq!(effect("southeast", theft, robbed.clone()), Effect::NoWay, "the thief did something");
+        assert_eq!(effect("drop egg", "Dropped.", robbed), Effect::Lost);
         assert_eq!(effect("wave", "**** You have won ****", json!({"won": true})), Effect::Won);
         assert_eq!(effect("north", "You fall. You have died.", pairs(Some(true))), Effect::Died);
     }
