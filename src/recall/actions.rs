@@ -74,7 +74,7 @@ impl Actions {
         let mut tried: Vec<JudgedTry> = Vec::with_capacity(section.tried.len());
         for attempt in &section.tried {
             let verdict = judgement.verdict_of(attempt);
-            // What worked stands among the ways or with what worked.
+            // An action that has worked is shown as a way or under Worked, not here.
             if !matches!(verdict, Verdict::Worked(_)) {
                 tried.push(JudgedTry { attempt: attempt.clone(), verdict: verdict.name() });
             }

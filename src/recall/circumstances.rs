@@ -20,7 +20,7 @@ const EPISODE_BEGAN: &str = "another episode began";
 #[derive(Default)]
 pub struct Circumstances<'a> {
     pub(super) not_understood: Vec<Attempt>,
-    /// What was seen of that which goes along with the player.
+    /// Answers about the player's own state: inventory, score, health.
     pub(super) status: Vec<Attempt>,
     pub(super) running_episode: u64,
     text: Option<Box<dyn Fn() -> String + 'a>>,
@@ -68,8 +68,8 @@ impl<'a> Circumstances<'a> {
         })
     }
 
-    /// What could have changed the answer to an action that asked for what goes along with the player; `None` where
-    /// nothing could.
+    /// The later event that could have changed the answer to a question about the player's own state; `None` where
+    /// there is none.
     pub(super) fn changed_since(&self, asked: &Attempt) -> Option<String> {
         if asked.episode != Some(self.running_episode) {
             return Some(EPISODE_BEGAN.to_owned());
@@ -77,7 +77,7 @@ impl<'a> Circumstances<'a> {
         self.done().iter().find(|done| done.turn > asked.turn).map(worked_at)
     }
 
-    /// What could have removed that which was in the way of an action; `None` where nothing could.
+    /// The later event that could have removed the obstacle of a blocked action; `None` where there is none.
     pub(super) fn cleared_since(&self, blocked: &Attempt) -> Option<String> {
         if blocked.episode != Some(self.running_episode) {
             return Some(EPISODE_BEGAN.to_owned());

@@ -23,7 +23,7 @@ pub enum Verdict {
     InVain,
     /// Something was in the way, or it only looked, and what could change that has happened since.
     MayBeTried {
-        /// What has happened since.
+        /// The later event that may have removed the obstacle, as text.
         since: String,
     },
     /// It has changed something here or led elsewhere, whatever happened since.

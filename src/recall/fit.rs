@@ -1,4 +1,4 @@
-//! What a memory costs, and how it is shortened to what is left.
+//! The cost of a memory in tokens, and how a memory is shortened to the room that is left.
 
 use crate::recall::budget::{cut_at_sentence, estimate_tokens};
 use crate::recall::format::Format;

@@ -84,7 +84,7 @@ impl Effect {
         !(self.is_success() || self == Effect::Died)
     }
 
-    /// What came of the action, where it is one that was tried.
+    /// The result to list under Tried; `None` for an effect that is not listed there.
     pub(super) fn tried(self) -> Option<TryResult> {
         use Effect::{
             AlreadySo, Answered, Blocked, NoWay, NotHere, NotUnderstood, Nothing, Refused, Unknown,
@@ -150,7 +150,7 @@ pub fn effect_of(
     }
     let class =
         replies.class_of(&turn.response).filter(|class| !is_own_doing(&turn.action, &turn.response, *class));
-    // What is lost while the action is refused, somebody else took.
+    // The game refused the action, so somebody else took the item.
     let is_stolen =
         |effect: &Effect| *effect == Effect::Lost && by_class(turn, class).is_some_and(Effect::is_denied);
     if let Some(effect) = shown_by(changes).filter(|effect| !is_stolen(effect)) {

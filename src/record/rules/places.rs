@@ -43,7 +43,7 @@ fn judge_darkness(turn: &TurnView<'_>, said: &Fragment) -> Draft {
     let tells_more = words::count_new(&said.text, &title) >= MIN_NEW_WORDS;
     let text = if tells_more { said.text.clone() } else { reached(turn) };
     let draft = Draft::new(Category::discovery(), &title, &text, "the place is dark");
-    // What lights the way, or leads on, comes first.
+    // Memories of a light or of a way on rank above this one.
     draft.important(300).at_arrival(turn.moved())
 }
 
