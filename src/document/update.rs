@@ -225,7 +225,7 @@ impl Document {
         attempt: &Attempt,
         limit: usize,
     ) -> Result<(), DocumentError> {
-        self.put_action((scope, name), RegionKind::Tried, attempt, limit)
+        self.put_action(scope, name, RegionKind::Tried, attempt, limit)
     }
 
     /// Notes an action that changed something, as [`Document::put_attempt`] does; its reply is not kept.
@@ -241,7 +241,7 @@ impl Document {
         limit: usize,
     ) -> Result<(), DocumentError> {
         let attempt = Attempt { reply: String::new(), ..attempt.clone() };
-        self.put_action((scope, name), RegionKind::Worked, &attempt, limit)
+        self.put_action(scope, name, RegionKind::Worked, &attempt, limit)
     }
 
     /// Notes an action that looked, and what it showed, as [`Document::put_attempt`] does.
@@ -256,7 +256,7 @@ impl Document {
         attempt: &Attempt,
         limit: usize,
     ) -> Result<(), DocumentError> {
-        self.put_action((scope, name), RegionKind::Seen, attempt, limit)
+        self.put_action(scope, name, RegionKind::Seen, attempt, limit)
     }
 
     /// The sections of places that may list an action, in the words given, without their memories.
@@ -277,7 +277,8 @@ impl Document {
 
     fn put_action(
         &mut self,
-        (scope, name): (&Scope, &str),
+        scope: &Scope,
+        name: &str,
         kind: RegionKind,
         attempt: &Attempt,
         limit: usize,
