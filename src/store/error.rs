@@ -179,15 +179,6 @@ pub enum StoreError {
         /// Path of the state.
         state: PathBuf,
     },
-    /// A former state cannot be rebuilt.
-    #[error(
-        "the former state `{}` cannot be restored: it, or a file from which it is rebuilt, is damaged or was changed",
-        path.display()
-    )]
-    DamagedBackup {
-        /// Where it is.
-        path: PathBuf,
-    },
     /// There is no backup of that number.
     #[error("there is no backup `{}`", path.display())]
     NoBackup {
@@ -301,7 +292,6 @@ impl StoreError {
             StoreError::NotOurs { problem, .. } => problem.hint(),
             StoreError::LeadsOutside { .. } => "name the file with `-f` if it is meant",
             StoreError::Outweighed { .. } => "bring that state back, or delete it",
-            StoreError::DamagedBackup { .. } => "choose another state: `memories restore --list`",
             StoreError::NoBackup { .. } => "choose one of the backups that exist",
             StoreError::NotConfirmed { .. } => "check the disk, then whether the file holds what was written",
             StoreError::Read { source, .. }

@@ -21,7 +21,6 @@ mod atomic_write;
 mod attributes;
 mod backups;
 mod command_log;
-mod difference;
 mod error;
 mod file_version;
 mod folder;
@@ -32,7 +31,6 @@ mod log;
 mod note;
 mod occasion;
 mod other_file;
-mod packed;
 mod path;
 mod platform;
 mod private_file;
@@ -213,7 +211,7 @@ impl Store {
     pub fn read_backup(&self, number: u64) -> Result<String, StoreError> {
         let missing = || StoreError::NoBackup { path: backups::path_in(self.folder(), number) };
         let folder = self.sidecar.open()?.ok_or_else(missing)?;
-        backups::read(&folder, number, &self.real_path)?.ok_or_else(missing)
+        backups::read(&folder, number)?.ok_or_else(missing)
     }
 
     /// Writes a text to a file beside the memory file, for a person to edit.

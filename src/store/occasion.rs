@@ -11,10 +11,12 @@ use serde::{Deserialize, Serialize};
 
 use super::at::Access;
 use super::folder::Folder;
-use super::packed::NEW;
 
 /// The file of the lines.
 const FILE: &str = "states.jsonl";
+
+/// The name of the file while it is written anew.
+const NEW: &str = "new";
 
 /// Lines with which the file is written anew, without those of states that are gone.
 const MAX_LINES: usize = 200;

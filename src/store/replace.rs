@@ -14,8 +14,8 @@ use super::file_version::FileVersion;
 use super::folder::Folder;
 use super::lock::{Lock, Signature, Written};
 use super::occasion::Occasion;
-use super::packed::Stamp;
 use super::path::folder_of;
+use super::platform;
 use super::swap::{self, Placed};
 
 /// The role of the temporary file, in its name.
@@ -31,7 +31,7 @@ pub(super) enum Outcome {
 
 /// A new text that is in place.
 pub(super) struct Replaced {
-    /// Backups that could not be packed, and attributes.
+    /// Attributes that could not be kept.
     pub(super) warnings: Vec<StoreError>,
     /// The largest state that outweighs the text.
     pub(super) outweighing: Option<Outweighing>,
@@ -40,7 +40,6 @@ pub(super) struct Replaced {
 }
 
 /// Replaces the file for an occasion, in this order: temporary file, sync, backup, exchange, sync of the folder.
-/// Large backups are packed then.
 pub(super) fn replace(
     path: &Path,
     sidecar: &Folder,
@@ -50,20 +49,22 @@ pub(super) fn replace(
 ) -> Result<Outcome, StoreError> {
     let new = temporary_path(path, std::process::id(), NEW);
     let mut new = PendingFile::write(new, path, old.model(), text.as_bytes())?;
-    let new_file = Stamp::of(&new.metadata().map_err(StoreError::write("write", path))?);
+    let inode = platform::inode(&new.metadata().map_err(StoreError::write("write", path))?);
     // From here on, the next writer can tell the new file from one that was swapped out.
     let size = text.len() as u64;
-    let written = Written { inode: new_file.inode, size };
+    let written = Written { inode, size };
     lock.sign(Some(written)).map_err(StoreError::write("lock", path))?;
-    let (mut warnings, mut kept) = (new.warnings(), None);
+    let warnings = new.warnings();
+    let outweighing;
     if let Some(metadata) = old.metadata() {
         // A backup made before this check would be of the editor's text, not of what we read.
         if !old.is_current()? {
             return Ok(Outcome::Overtaken);
         }
-        kept = Some(backups::keep(sidecar, (path, metadata), size, occasion)?);
+        outweighing = backups::keep(sidecar, (path, metadata), size, occasion)?;
     } else {
         backups::note_first(sidecar, occasion);
+        outweighing = backups::largest_outweighing(sidecar, size).unwrap_or_default();
     }
     if !old.is_current()? {
         return Ok(Outcome::Overtaken);
@@ -72,13 +73,6 @@ pub(super) fn replace(
     if placed == Placed::Overtaken {
         return Ok(Outcome::Overtaken);
     }
-    if kept.as_ref().is_some_and(|kept| kept.is_linked && kept.is_large) {
-        warnings.extend(backups::pack(sidecar, old, (text, new_file)).err());
-    }
-    let outweighing = match kept {
-        Some(kept) => kept.outweighing,
-        None => backups::largest_outweighing(sidecar, size).unwrap_or_default(),
-    };
     let is_left_over = placed == Placed::WithLeftover;
     Ok(Outcome::Replaced(Replaced { warnings, outweighing, is_left_over }))
 }

@@ -7,7 +7,6 @@ mod episodes;
 mod faults;
 mod links;
 mod outweighed;
-mod packed;
 mod processes;
 mod saves;
 mod synced;

@@ -14,8 +14,8 @@ use crate::store::{Backup, Store};
 #[command(after_help = "\
 Kept are the last ten states, the last state of each of the last ten episodes,
 and one with more than twice the bytes of all that came after it, until the file
-has grown again. Large states are kept as differences from the next one. A
-restore is a write like any other: another `restore` undoes it.
+has grown again. Of large files fewer stay: at most 100 MB of states, and the
+last two. A restore is a write like any other: another `restore` undoes it.
 
 Examples:
   memories restore              the state before the last write
