@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use strum::VariantNames as _;
 
 use crate::map::graph::Graph;
-use crate::map::{dot, mermaid, svg, trizbort};
+use crate::map::{dot, mermaid, svg};
 use crate::types::unknown_name;
 
 /// The format of a drawing.
@@ -19,8 +19,6 @@ pub enum MapFormat {
     Json,
     /// A picture, in SVG.
     Svg,
-    /// XML of the map editor Trizbort.
-    Trizbort,
 }
 
 fn unknown_format(text: &str) -> String {
@@ -35,7 +33,6 @@ impl Graph<'_> {
             MapFormat::Dot => dot::draw(self),
             MapFormat::Json => format!("{}\n", self.to_json()),
             MapFormat::Svg => svg::draw(self),
-            MapFormat::Trizbort => trizbort::draw(self),
         }
     }
 

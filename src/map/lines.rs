@@ -67,12 +67,6 @@ pub(super) fn pairs<'g>(graph: &'g Graph<'g>) -> Vec<Pair<'g>> {
 }
 
 impl Line<'_> {
-    /// Reasons against taking these ways; empty if there are none.
-    pub(super) fn notes(&self, graph: &Graph<'_>) -> String {
-        let notes = [Some(self.there), self.back].into_iter().flatten().map(|edge| graph.notes(edge));
-        notes.filter(|notes| !notes.is_empty()).collect::<Vec<_>>().join("; ")
-    }
-
     /// The actions, with what speaks against them: `north / south`, `up (refused at Ep2 T5: The door is locked.)`.
     pub(super) fn label(&self, graph: &Graph<'_>) -> String {
         let label = |edge: &Edge<'_>| {

@@ -12,7 +12,6 @@ mod mermaid;
 mod report;
 mod search;
 mod svg;
-mod trizbort;
 
 pub use drawing::MapFormat;
 pub use graph::Graph;

@@ -15,9 +15,6 @@ import xml.etree.ElementTree as xml
 HERE = pathlib.Path(__file__).resolve().parent
 FILES = [HERE.parents[1] / "fixtures" / "cli" / "map" / case / "before" for case in ("hostile_names", "formats")]
 
-# Sides of a room in Trizbort.
-PORTS = {"n", "nne", "ne", "ene", "e", "ese", "se", "sse", "s", "ssw", "sw", "wsw", "w", "wnw", "nw", "nnw"}
-
 
 def draw(program, folder, form):
     command = [program, "map", "--format", form]
@@ -61,26 +58,6 @@ def check_lines(form, lines, ways):
         if back != text[len(way[2]) :]:
             left.remove((end, start, back))
     assert not left, f"{form} leaves out {left}"
-
-
-def check_xml(text, shown, ways):
-    root = xml.fromstring(text.encode())
-    assert root.tag == "trizbort" and root.get("version"), root.attrib
-    rooms = root.findall("./map/room")
-    assert [room.get("name") for room in rooms] == list(shown.values())
-    assert len({(room.get("x"), room.get("y")) for room in rooms}) == len(rooms), "two rooms at one place"
-    elements = rooms + root.findall("./map/line")
-    assert [int(element.get("id")) for element in elements] == list(range(1, len(elements) + 1))
-    ids = list(shown)
-    ends = []
-    for line in root.findall("./map/line"):
-        docks = sorted(line.findall("dock"), key=lambda dock: int(dock.get("index")))
-        assert len(docks) == 2 and {dock.get("port") for dock in docks} <= PORTS
-        start, end = (ids[int(dock.get("id")) - 1] for dock in docks)
-        ends.append((start, end))
-        if line.get("flow") is None:
-            ends.append((end, start))
-    assert sorted(ends) == sorted((way["from"]["id"], way["to"]["id"]) for way in ways)
 
 
 def check_picture(svg, shown, ways):
@@ -146,7 +123,6 @@ def check(modules, program, before):
             assert places == shown, f"{form} shows {places}, not {shown}"
             lines = [(int(start[1:]), int(end[1:]), text) for start, end, text in drawing["lines"]]
             check_lines(form, lines, ways)
-        check_xml(draw(program, folder, "trizbort"), shown, ways)
         picture = draw(program, folder, "svg")
         check_picture(picture, shown, ways)
         if browser := shutil.which("chromium"):

@@ -357,3 +357,43 @@ fn recorded_turns_keep_to_the_schema_and_what_record_refuses_does_not() {
     unknown["scoreafter"] = json!(3);
     assert!(!turn.is_valid(&unknown), "a field that `record` warns of");
 }
+
+/// The names of properties and the values of lists in a schema.
+fn names_in(schema: &Value, names: &mut BTreeSet<String>) {
+    if let Some(properties) = schema["properties"].as_object() {
+        names.extend(properties.keys().cloned());
+    }
+    let values = schema["enum"].as_array().into_iter().flatten();
+    names.extend(values.filter_map(|value| value.as_str().map(str::to_owned)));
+    let parts = schema.as_object().into_iter().flat_map(|object| object.values());
+    parts.chain(schema.as_array().into_iter().flatten()).for_each(|part| names_in(part, names));
+}
+
+/// The words of the text between its first pair of braces.
+fn words_in_braces(text: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 0;
+    let end = text.find(|c| {
+        depth += i32::from(c == '{') - i32::from(c == '}');
+        c == '}' && depth == 0
+    });
+    let words = text[..end.unwrap_or(text.len())].split(|c: char| !c.is_ascii_lowercase() && c != '_');
+    words.filter(|word| word.len() > 1)
+}
+
+#[test]
+fn help_names_no_field_that_an_answer_lacks() {
+    let mut names = BTreeSet::new();
+    documents().values().for_each(|schema| names_in(schema, &mut names));
+    let mut described = 0;
+    for command in commands() {
+        let help = memories(root(), &[&command, "--help"]).output().unwrap();
+        let help = String::from_utf8(help.stdout).unwrap();
+        for (at, _) in help.match_indices("{version") {
+            let unknown: Vec<&str> =
+                words_in_braces(&help[at..]).filter(|word| !names.contains(*word)).collect();
+            assert!(unknown.is_empty(), "`{command} --help` names {unknown:?}");
+            described += 1;
+        }
+    }
+    assert!(described > 35, "{described} answers are described");
+}

@@ -92,7 +92,6 @@ fn no_command_prints_what_a_terminal_obeys() {
         (&["map"], "Cave"),
         (&["map", "--format", "dot"], "Cave"),
         (&["map", "--format", "svg"], "Cave"),
-        (&["map", "--format", "trizbort"], "Cave"),
         (&["record", "--json"], "version"),
         (&["record"], "warning"),
         (&["log"], ""),

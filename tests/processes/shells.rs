@@ -86,7 +86,7 @@ fn completions_know_every_command_and_flag() {
 fn completions_know_the_values_of_flags() {
     for (words, expected) in [
         (&["recall", "23", "--format", ""][..], &["text", "markdown", "xml"][..]),
-        (&["map", "--format", ""], &["mermaid", "dot", "json", "svg", "trizbort"]),
+        (&["map", "--format", ""], &["mermaid", "dot", "json", "svg"]),
         (&["export", "--format", ""], &["json", "jsonl", "sqlite", "markdown"]),
         (&["seed", "--format", ""], &["toml", "yaml", "json"]),
         (&["import", "--on-conflict", ""], &["refuse", "skip", "revise"]),

@@ -15,14 +15,12 @@ Examples:
   memories map                          Mermaid, which GitHub shows in Markdown
   memories map --format svg > map.svg   a picture; north is up
   memories map --format dot | dot -Tpdf > map.pdf
-  memories map --format trizbort > map.trizbort
 
-The XML is that of Trizbort 1.5, which later versions read.
 With --format json, which is also what --json means: {version, places: [{id,
-name}], ways: [{action, from, to, count, episode, turn, refused_without,
-led_elsewhere_since?, refused_since?, sometimes_to?}]}.")]
+name}], ways: [{action, from, to, count, episode, turn, led_elsewhere_since?,
+refused_since?, sometimes_to?, deadly?}]}.")]
 pub(crate) struct MapArgs {
-    /// mermaid, dot, json, svg or trizbort [default: mermaid]
+    /// mermaid, dot, json or svg [default: mermaid]
     #[arg(long, value_name = "FORMAT")]
     format: Option<MapFormat>,
 }
@@ -42,7 +40,7 @@ pub fn run(mut cli: Cli<'_>, args: MapArgs) -> Result<u8, Failure> {
     }
     match format {
         MapFormat::Json => cli.ui.json_answer(&graph.to_json()),
-        MapFormat::Mermaid | MapFormat::Dot | MapFormat::Svg | MapFormat::Trizbort => {
+        MapFormat::Mermaid | MapFormat::Dot | MapFormat::Svg => {
             cli.ui.data(&graph.draw(format))?;
             Ok(0)
         }

@@ -21,8 +21,8 @@ Examples:
 
 Exit code 0: there is a path; 1: none is known. With --json: {version, known,
 from, to, actions, steps: [{action, from, to, count, episode, turn,
-refused_without, refused_since?: {episode, turn, reply}, sometimes_to?}]}. A
-place is {id, name}.")]
+refused_since?: {episode, turn, reply}, sometimes_to?, deadly?}]}. A place is
+{id, name}.")]
 pub(crate) struct PathArgs {
     /// Where to start; without it, where the last recorded turn ended
     #[arg(value_name = "FROM", allow_negative_numbers = true)]

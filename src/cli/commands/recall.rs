@@ -41,11 +41,10 @@ Memories that a shown one links to by `See also: [[Location 5 › Title]]` are
 shown with it, as far as the budget allows.
 
 With --json: {version, tokens, text, scopes: [{scope, name, visits, episodes,
-memories, linked, ways: [{action, to, name, count, episode, turn,
-refused_without, sometimes}], worked, tried: [{action, count, episode, turn,
-reply, verdict, lacking}], not_understood, notes: [{heading, text}],
-memories_left_out, ways_left_out, worked_left_out, tried_left_out,
-notes_left_out}]}; with --brief
+memories, linked, ways: [{action, to, name, count, episode, turn, sometimes}],
+worked, seen, tried: [{action, count, episode, turn, reply, verdict, result}],
+not_understood, notes: [{heading, text}], memories_left_out, ways_left_out,
+worked_left_out, seen_left_out, tried_left_out, notes_left_out}]}; with --brief
 {version, tokens, text, scopes: [{scope, name, memories}]}.")]
 pub(crate) struct RecallArgs {
     /// Ids, `npc:ID`, `agent:ID`, `dir:PATH`, `topic:ID`, `world`, `scene`, `dialogue`, or names of places
