@@ -148,18 +148,21 @@ pub fn effect_of(
     if changes.death || tells_death(&turn.response) {
         return Effect::Died;
     }
+    // What is lost while the game refuses the action somebody else took.
+    let shown = shown_by(changes);
+    if let Some(effect) = shown.filter(|effect| *effect != Effect::Lost) {
+        return effect;
+    }
     let class =
         replies.class_of(&turn.response).filter(|class| !is_own_doing(&turn.action, &turn.response, *class));
-    // The game refused the action, so somebody else took the item.
-    let is_stolen =
-        |effect: &Effect| *effect == Effect::Lost && by_class(turn, class).is_some_and(Effect::is_denied);
-    if let Some(effect) = shown_by(changes).filter(|effect| !is_stolen(effect)) {
+    let told = by_class(turn, class);
+    if let Some(effect) = shown.filter(|_| !told.is_some_and(Effect::is_denied)) {
         return effect;
     }
     if let Some(stated) = stated.filter(|stated| may_be_stated(*stated)) {
         return stated;
     }
-    match by_class(turn, class).unwrap_or_else(|| without_class(turn, earlier.attempt)) {
+    match told.unwrap_or_else(|| without_class(turn, earlier.attempt)) {
         Effect::Blocked if earlier.is_wall && names_no_obstacle(class) => Effect::NoWay,
         effect => effect,
     }
