@@ -14,8 +14,8 @@ from memories._types import Place
 
 #: Fields of a turn that `record_turn` has.
 TURN = {
-    *("action", "response", "location", "location_after", "died", "world_changed", "reasoning", "episode", "turn"),
-    *("score_before", "score_after", "inventory_before", "inventory_after", "remember", "remember_importance"),
+    *("action", "response", "location", "location_after", "died", "won", "world_changed", "reasoning", "episode"),
+    *("turn", "score_before", "score_after", "inventory_before", "inventory_after", "remember", "remember_importance"),
 }
 
 Arguments = dict[str, Any]

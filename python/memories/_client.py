@@ -49,9 +49,9 @@ class Memories:
 
     With `session`, one `memories mcp` answers the calls that it can, in a tenth to a third of the time that a process
     takes. It starts with the first of them, with the settings as they are then, and ends with `close` or the
-    interpreter. These are `record` (unless a turn has `id`, `won`,
-    moves, `timestamp` or `remember_category`), and `recall` of one scope, `tried`, `top`, `path` and `frontier` with
-    their defaults, where places are told by ids. All others are processes; the values and errors are the same.
+    interpreter. These are `record` (unless a turn has `id`, moves, `timestamp` or `remember_category`), and `recall` of
+    one scope, `tried`, `top`, `path` and `frontier` with their defaults, where places are told by ids. All others are
+    processes; the values and errors are the same.
 
     Each method raises `MemoriesError`. Where a session broke off or took too long, its call is not repeated, and the
     next one starts another session. Warnings of the program go to the logger `memories`, but for those that are in an

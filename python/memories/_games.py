@@ -93,8 +93,7 @@ def turn_of(action: str, obs: Any, before: State, after: State) -> Turn:
         inventory_before=before.inventory,
         inventory_after=after.inventory,
         died=after.died,
-        # Left out where it is false: a session takes no turn with `won`.
-        won=after.won or None,
+        won=after.won,
         world_changed=has_changed,
     )
 

@@ -15,7 +15,7 @@ TOOLS = {
     "tried": ("check_action", "location action"),
     "record": (
         "record_turn",
-        "location action response location_after score_after inventory_after world_changed died",
+        "location action response location_after score_after inventory_after world_changed died won",
     ),
     "remember": ("form_memory", "content scope title type importance"),
     "search": ("query_memories", "question"),

@@ -207,7 +207,7 @@ def test_what_may_be_left_out_may_be_null(memories: Memories) -> None:
     assert nullable == {
         "recall": set(),
         "tried": set(),
-        "record": {"location_after", "score_after", "inventory_after", "world_changed", "died"},
+        "record": {"location_after", "score_after", "inventory_after", "world_changed", "died", "won"},
         "remember": {"scope", "title", "type", "importance"},
         "search": set(),
         "path": {"from"},

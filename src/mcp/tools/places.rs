@@ -30,7 +30,7 @@ const TURN_LOCATION: Parameter =
     Parameter::new("location", Text, "id, `id:name`, name, or `location:own-id`")
         .required("say where it happened: the game's id, `id:name`, or a name");
 const TURN_ACTION: Parameter = Parameter::new("action", Text, "what you did").required("say what was done");
-const NEW_EPISODE: Parameter = Parameter::new("new_episode", Flag, "the game began anew");
+const NEW_EPISODE: Parameter = Parameter::new("new_episode", Flag, "a game began");
 const NEW_PLACE: Parameter = Parameter::new("new_place", Flag, "unknown name: a new place");
 const EPISODE: Parameter = Parameter::new("episode", Integer, "default: running");
 
@@ -67,7 +67,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         name: "record_turn",
         title: "Record a turn",
-        about: "Record a turn after acting. Send score, inventory and world_changed if you know them.",
+        about: "Record a turn after acting, with score, inventory and world_changed if known.",
         effect: Effect::Adds,
         parameters: &TURN,
         answer: || schema::object(&["outcome", "turn", "place", "memories"]),
@@ -76,16 +76,17 @@ pub(crate) const TOOLS: &[Tool] = &[
 ];
 
 /// The fields of a turn that a model may send.
-const TURN: [Parameter; 17] = [
+const TURN: [Parameter; 18] = [
     TURN_LOCATION,
     TURN_ACTION,
     Parameter::new("response", Text, "the game's reply").required("give the game's reply"),
-    Parameter::new("location_after", Text, "where you are now, if elsewhere"),
+    Parameter::new("location_after", Text, "where you are now"),
     Parameter::new("score_before", Integer, "before"),
     Parameter::new("score_after", Integer, "after"),
     Parameter::new("inventory_before", Texts, "before"),
     Parameter::new("inventory_after", Texts, "after"),
     Parameter::new("died", Flag, "you died"),
+    Parameter::new("won", Flag, "the game is won"),
     Parameter::new("world_changed", Flag, "if known"),
     Parameter::new("reasoning", Text, "your reason"),
     Parameter::new("remember", Text, "lesson to store"),
