@@ -16,7 +16,7 @@ use crate::recall::format::Format;
 use crate::types::direction::Direction;
 use crate::types::frame::{list_item, list_label, one_line, within_parentheses};
 use crate::types::text::escape_xml;
-use crate::types::{Attempt, Scope, TryResult, Way, fold_action};
+use crate::types::{Attempt, Memory, Scope, TryResult, Way, fold_action, fold_title};
 
 /// Longest action shown, in characters.
 const ACTION_CHARS: usize = 120;
@@ -115,6 +115,23 @@ impl Actions {
         let failed = self.tried.iter_mut().filter(|tried| tried.verdict == Verdict::InVain.name());
         failed.for_each(|tried| tried.verdict = FAILED);
         self
+    }
+
+    /// The same without the replies to looks that the memories shown beside them tell.
+    pub(super) fn without_what_is_said(&self, memories: &[Memory]) -> Actions {
+        let said: Vec<String> = memories
+            .iter()
+            .flat_map(|memory| [&memory.title, &memory.text])
+            .map(|text| fold_title(text))
+            .collect();
+        let mut actions = self.clone();
+        for seen in &mut actions.seen {
+            let reply = fold_title(seen.reply.trim_end_matches('…'));
+            if said.iter().any(|said| said.contains(&reply)) {
+                seen.reply.clear();
+            }
+        }
+        actions
     }
 
     /// How many the place itself knows.

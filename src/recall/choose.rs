@@ -236,7 +236,8 @@ fn choose_one(offer: &Offer<'_>, known: &Known<'_>, limits: &Limits, budget: usi
         }
     }
     used += fit_notes(&unread.section.notes, left(used), limits, format, &mut view);
-    view.actions = fit_actions(actions, room.saturating_sub(used), format);
+    let actions = actions.without_what_is_said(&view.memories);
+    view.actions = fit_actions(&actions, room.saturating_sub(used), format);
     without_left_out(view)
 }
 

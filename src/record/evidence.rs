@@ -10,13 +10,14 @@ use crate::record::context::TurnContext;
 use crate::record::death::is_of_the_direction;
 use crate::record::effect::{Earlier, Effect};
 use crate::record::places::Place;
+use crate::record::replies::is_refusal;
 use crate::record::turn::Turn;
 use crate::types::direction::Direction;
-use crate::types::text::truncate;
+use crate::types::text::cut_at_sentence;
 use crate::types::{Attempt, Scope, TryResult, Way, asks_for_status, fold_action};
 
 /// Longest text that is kept of what a look showed, in characters.
-pub(super) const SEEN_CHARS: usize = 48;
+pub(super) const SEEN_CHARS: usize = 40;
 
 /// Brings the inventories to their stored form. Where the caller gave only inventory or score after the action, those
 /// before it are taken from the turn before.
@@ -165,8 +166,9 @@ impl TurnEvidence<'_> {
     }
 
     /// Notes a direction in which the player died. Death is no way, and whether any other action killed nobody knows.
+    /// A direction that the game refused led nowhere.
     fn write_death(&mut self, here: &Section, action: String) -> Result<(), DocumentError> {
-        if Direction::of(&action).is_none() {
+        if Direction::of(&action).is_none() || is_refusal(&self.context.turn.response) {
             return Ok(());
         }
         let earlier = earlier_try(here, &action);
@@ -192,7 +194,7 @@ impl TurnEvidence<'_> {
         };
         let earlier = section.seen.iter().find(|seen| is_same(&seen.action, &action));
         let seen = self.attempt(earlier, action, TryResult::Vain);
-        let seen = Attempt { reply: truncate(&seen.reply, SEEN_CHARS), ..seen };
+        let seen = Attempt { reply: cut_at_sentence(&seen.reply, SEEN_CHARS), ..seen };
         self.document.put_seen(&scope, name, &seen, self.limit)
     }
 

@@ -213,6 +213,17 @@ fn the_dark_belongs_to_no_direction_unless_it_killed_twice() {
 }
 
 #[test]
+fn a_death_is_no_fault_of_a_direction_that_the_game_refused() {
+    let (_folder, store) = store();
+    let bell =
+        format!("You can't go that way.\nThe bell rings, and the guards drop you into the pit.\n{GRUE}");
+    for number in 1..=2 {
+        let text = record(&store, &[step(number, "up", &bell, (1, 3), &[])]);
+        assert!(!text.contains("deadly") && !text.contains("### Tried") && !text.contains("`up`:"), "{text}");
+    }
+}
+
+#[test]
 fn a_way_that_killed_since_is_marked_until_it_is_walked_again() {
     let (_folder, store) = store();
     let walked = step(1, "down", "A damp cellar.", (1, 2), &["lamp"]);

@@ -38,6 +38,7 @@ fn judge_death(turn: &TurnView<'_>, reply: &Reply) -> Draft {
         .copied()
         .rfind(|text| words::count_new(text, &action) >= MIN_NEW_WORDS && !words::is_fruitless(text));
     let is_blameless = words::is_meta(&turn.action) || words::is_asking(&turn.action);
+    let by = if is_refused(reply) { after } else { by };
     let (title, text) = match find_cause(reply, &said).or(last.filter(|_| is_blameless)) {
         cause if is_in_the_dark(turn, reply) => {
             ("Killed in the dark".to_owned(), by(&action, cause.unwrap_or_default()))
@@ -61,6 +62,11 @@ fn by(action: &str, told: &str) -> String {
         (false, true) => format!("By `{action}`."),
         (false, false) => format!("`{action}`: {told}"),
     }
+}
+
+/// The same of an action that the game refused: what happened then was not its doing.
+fn after(action: &str, told: &str) -> String {
+    if told.is_empty() && !action.is_empty() { format!("After `{action}`.") } else { by("", told) }
 }
 
 /// The sentence that says what was fatal: the last one before the banner that tells of harm, else that tells an
@@ -243,12 +249,14 @@ fn judge_answer(turn: &TurnView<'_>, reply: &Reply) -> Option<Draft> {
     let is_news = |one: &&Fragment| words::count_new(&one.text, &turn.action) >= MIN_NEW_WORDS;
     let telling = said.iter().copied().find(is_news).filter(|telling| !turn.was_told(&telling.text))?;
     let action = turn.short_action();
-    let prefix = format!("{}: ", upper_first(&action));
-    if turn.has_titled(&prefix) {
+    let deed = upper_first(&action);
+    if turn.has_titled(&deed) {
         return None;
     }
-    let limit = MAX_TITLE_CHARS - prefix.chars().count();
-    let title = format!("{prefix}{}", continued(&headline(&telling.text, limit)));
+    // The first half of a sentence would stand in the title and in the text.
+    let said_whole = format!("{deed}: {}", continued(&telling.text));
+    let is_short = said_whole.chars().count() <= MAX_TITLE_CHARS;
+    let title = if is_short { said_whole } else { deed };
     said.retain(|one| {
         let is_known = !std::ptr::eq(*one, telling) && turn.has_said(&one.text, Side::Before);
         !is_known && !says(&title, &one.text)

@@ -80,9 +80,11 @@ impl TurnView<'_> {
             || memories.any(|other| is_titled(&other.title) && !(draft.latest && other.text != *text))
     }
 
-    /// True if the title of an entry of the place where the action was taken begins so.
-    pub(super) fn has_titled(&self, start: &str) -> bool {
-        self.memories(Side::Before).iter().any(|memory| memory.title.starts_with(start))
+    /// True if the title of an entry of the place where the action was taken is a deed, or says what came of it.
+    pub(super) fn has_titled(&self, deed: &str) -> bool {
+        let mut rest =
+            self.memories(Side::Before).iter().filter_map(|memory| memory.title.strip_prefix(deed));
+        rest.any(|rest| rest.is_empty() || rest.starts_with(": "))
     }
 
     /// True if an entry of the place on that side has the words of a sentence.

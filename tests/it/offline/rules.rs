@@ -53,7 +53,7 @@ fn a_death_is_titled_by_what_killed() {
         (
             "southwest",
             "You can't go that way.\nThe troll neatly removes your head.\nI'm afraid you are dead.",
-            "DANGER Fatal: troll neatly removes your head | By `southwest`.",
+            "DANGER Fatal: troll neatly removes your head | After `southwest`.",
         ),
         (
             "cross floor",
