@@ -136,7 +136,7 @@ pub(crate) fn split_count(text: &str) -> Option<(u64, &str)> {
 }
 
 /// The fields between ` *(` and `)*`, and the rest.
-fn split_mark(text: &str) -> (Option<&str>, &str) {
+pub(crate) fn split_mark(text: &str) -> (Option<&str>, &str) {
     match text.strip_prefix("*(").and_then(|rest| rest.split_once(")*")) {
         Some((mark, rest)) => (Some(mark), rest),
         None => (None, text),

@@ -11,6 +11,7 @@
 //!   and write single lines, with `comment_end`; `parser` reads a section; `splice` and `lists` edit its text.
 //! * `near` and `near_entry` know what a line was most likely meant to be, `misread` where in a file that is
 //!   and what can be mended.
+//! * `run` is the best run of a game, which is the text of an entry.
 //! * `edits` says what was removed and inserted from one text to another.
 //! * `merge` makes one text of two that grew from one.
 //! * `check` (with `deceptive`), `compare` and `format` are the work of the commands `check`, `diff` and `fmt`;
@@ -48,6 +49,7 @@ mod place_names;
 pub(crate) mod problem;
 mod references;
 pub(crate) mod review;
+pub mod run;
 pub mod scan;
 mod section;
 mod splice;

@@ -100,7 +100,7 @@ fn split_way(line: &str) -> Option<(KnownWay<'_>, bool)> {
 }
 
 /// A link to the section of a place: its id, its name, and the rest of the line.
-fn split_link(text: &str) -> Option<(u64, Cow<'_, str>, &str)> {
+pub(crate) fn split_link(text: &str) -> Option<(u64, Cow<'_, str>, &str)> {
     let inner = text.strip_prefix('[')?;
     let mut escaped = false;
     let end = inner.char_indices().find_map(|(at, c)| {
@@ -132,13 +132,18 @@ fn split_place(text: &str) -> Option<(u64, Cow<'_, str>, &str)> {
 pub fn write_way(way: &Way) -> String {
     let Way { action, to, name, count, episode, turn } = way;
     let name = stored_line(name);
-    let label = if name.is_empty() { format!("Location {to}") } else { escape(&name, &['\\', '[', ']']) };
     let fields = Provenance { episode: *episode, turns: turn.map(Span::one), ..Provenance::default() };
     let fields = write_fields(&fields);
     let action = write_code_span(&stored_line(action));
-    let anchor = anchor(&format!("Location {to}: {name}"));
-    let line = format!("- {action} → [{label}](#{anchor}){}{}", write_count(*count), write_mark(&fields));
+    let line =
+        format!("- {action} → {}{}{}", write_link(*to, &name), write_count(*count), write_mark(&fields));
     comment_end::write(&line).into_owned()
+}
+
+/// A link to the section of a place.
+pub(crate) fn write_link(to: u64, name: &str) -> String {
+    let label = if name.is_empty() { format!("Location {to}") } else { escape(name, &['\\', '[', ']']) };
+    format!("[{label}](#{})", anchor(&format!("Location {to}: {name}")))
 }
 
 /// A text with `\` before each of the marks.
