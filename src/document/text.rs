@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use crate::document::comment_end;
 use crate::document::scan::{self, Block};
 use crate::document::strike::{is_struck, unstrike};
-use crate::types::text::fold_spaces;
+use crate::types::text::{cut_at_sentence, fold_spaces};
 
 /// Longest title, in characters; longer ones are cut.
 pub(crate) const TITLE_CHARS: usize = 80;
@@ -55,9 +55,10 @@ pub(crate) fn stored_title(title: &str) -> String {
     cut(&stored_line(title), TITLE_CHARS)
 }
 
-/// The stored form of a reply: the first `REPLY_CHARS` (64) characters on one line.
+/// The stored form of a reply: on one line, the sentences that fit into `REPLY_CHARS` (64) characters, else the words of
+/// the first one.
 pub fn stored_reply(reply: &str) -> String {
-    cut(&stored_line(reply), REPLY_CHARS)
+    cut_at_sentence(&stored_line(reply), REPLY_CHARS)
 }
 
 fn cut(text: &str, chars: usize) -> String {

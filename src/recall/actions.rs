@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::document::{PlaceNames, Section, UnreadSection};
 use crate::recall::budget::cut_at_word;
-use crate::recall::circumstances::{Circumstances, words};
+use crate::recall::circumstances::{Circumstances, names_a_thing, words};
 use crate::recall::evidence::{Judgement, Verdict};
 use crate::recall::format::Format;
 use crate::types::direction::Direction;
@@ -144,12 +144,30 @@ impl Actions {
         [self.ways.len(), self.worked.len(), self.seen.len(), self.tried.len()]
     }
 
-    /// The first of each kind, with replies of at most that many characters. Without replies, how often an action was tried
-    /// is left out, too.
-    pub(super) fn first(&self, [ways, worked, seen, tried]: [usize; 4], reply_chars: usize) -> Actions {
-        let cut = |tried: &JudgedTry| {
-            let mut attempt = shortened(&tried.attempt, reply_chars);
-            if reply_chars == 0 {
+    /// The first of each kind, with replies of at most that many characters.
+    pub(super) fn first(&self, counts: [usize; 4], reply_chars: usize) -> Actions {
+        self.first_with(counts, reply_chars, if reply_chars == 0 { 0 } else { usize::MAX })
+    }
+
+    /// The same with replies to so many of the tries: first to those that may be tried again or that kill, of which the
+    /// reply is the reason. Without its reply, how often an action was tried is left out, too.
+    pub(super) fn first_with(
+        &self,
+        [ways, worked, seen, tried]: [usize; 4],
+        reply_chars: usize,
+        replies: usize,
+    ) -> Actions {
+        let has_reason = |tried: &&JudgedTry| {
+            tried.verdict != Verdict::InVain.name() || tried.attempt.result == TryResult::Deadly
+        };
+        let with_reason = self.tried[..tried].iter().filter(has_reason).count();
+        let (mut reasons, mut others) = (replies.min(with_reason), replies.saturating_sub(with_reason));
+        let mut cut = |tried: &JudgedTry| {
+            let left = if has_reason(&tried) { &mut reasons } else { &mut others };
+            let has_reply = *left > 0;
+            *left = left.saturating_sub(1);
+            let mut attempt = shortened(&tried.attempt, if has_reply { reply_chars } else { 0 });
+            if !has_reply {
                 attempt.count = 1;
             }
             JudgedTry { attempt, ..*tried }
@@ -158,7 +176,7 @@ impl Actions {
             ways: self.ways[..ways].to_vec(),
             worked: self.worked[..worked].to_vec(),
             seen: self.seen[..seen].to_vec(),
-            tried: self.tried[..tried].iter().map(cut).collect(),
+            tried: self.tried[..tried].iter().map(&mut cut).collect(),
             not_understood: Vec::new(),
         }
     }
@@ -230,7 +248,7 @@ fn things_here(unread: &UnreadSection<'_>, actions: &[Attempt]) -> HashSet<Strin
 
 /// The thing that an action is done with: its last word, but not its only one.
 fn thing_of(attempt: &Attempt) -> Option<String> {
-    words(&attempt.action).skip(1).last()
+    words(&attempt.action).skip(1).last().filter(|word| names_a_thing(word))
 }
 
 /// Actions without replies, the most likely to be done again first.

@@ -10,13 +10,13 @@ use std::collections::BinaryHeap;
 
 use crate::document::EntryText;
 use crate::document::entry_text::{Head, HeadReader};
-use crate::notebook::duplicates::ComparableText;
 use crate::recall::budget::{BYTES_PER_TOKEN, DIGITS_PER_TOKEN, count_tokens, cut_at_word, estimate_tokens};
 use crate::recall::fit::{MIN_CUT, fit_memory};
 use crate::recall::format::Format;
 use crate::recall::limits::Limits;
 use crate::recall::rank::{Rank, Rooms};
 use crate::recall::render::Group;
+use crate::recall::said::Said;
 use crate::types::frame::{INDENT, lines};
 use crate::types::{Category, Memory, Span};
 
@@ -162,25 +162,8 @@ struct Chosen<'a> {
     successes: usize,
     failures: usize,
     used: usize,
-}
-
-/// What a memory says, and as what: as a danger and as a success, a text does not say the same.
-#[derive(Debug)]
-struct Said {
-    category: Category,
-    group: Group,
-    text: ComparableText,
-}
-
-impl Said {
-    fn by(memory: &Memory) -> Said {
-        let text = ComparableText::new(&format!("{}\n{}", memory.title, memory.text));
-        Said { category: memory.category.clone(), group: Group::of(memory), text }
-    }
-
-    fn is_the_same_as(&self, other: &Said) -> bool {
-        self.category == other.category && self.group == other.group && self.text.says_the_same(&other.text)
-    }
+    /// True if a memory of what changed the score or was found did not fit.
+    is_find_left_out: bool,
 }
 
 /// The memories that fit, in the order of the file.
@@ -191,15 +174,21 @@ pub(super) fn choose_memories(
     format: Format,
 ) -> Vec<Memory> {
     let (memories, groups, said) = (Vec::new(), Vec::new(), Vec::new());
-    let (successes, failures, used) = (0, 0, 0);
-    let mut chosen = Chosen { limits, format, rooms, memories, groups, said, successes, failures, used };
+    let (successes, failures, used, is_find_left_out) = (0, 0, 0, false);
+    let mut chosen =
+        Chosen { limits, format, rooms, memories, groups, said, successes, failures, used, is_find_left_out };
     let mut ranked: BinaryHeap<&Candidate<'_>> = candidates.iter().collect();
     let mut is_sifted = false;
     while let Some(candidate) = ranked.pop() {
         let is_taken = chosen.take(candidate);
         // Nothing that did not fit before fits into less room.
         if !is_taken && !is_sifted {
-            ranked.retain(|candidate| chosen.may_take(candidate));
+            ranked.retain(|candidate| {
+                let may_be_taken = chosen.may_take(candidate);
+                chosen.is_find_left_out |=
+                    !may_be_taken && candidate.rank.is_find() && !chosen.is_full(candidate);
+                may_be_taken
+            });
         }
         is_sifted = !is_taken;
     }
@@ -227,6 +216,7 @@ impl Chosen<'_> {
             if self.groups.contains(&group) { 0 } else { estimate_tokens(group.heading(self.format)) };
         let (room, left) = self.room_for(candidate);
         let Some((memory, cost)) = fit_memory(memory, left.saturating_sub(heading), room, self.format) else {
+            self.is_find_left_out |= candidate.rank.is_find();
             return false;
         };
         match candidate.limited {
@@ -261,6 +251,9 @@ impl Chosen<'_> {
     }
 
     fn is_full(&self, candidate: &Candidate<'_>) -> bool {
+        if self.is_find_left_out && candidate.rank.is_minor() {
+            return true;
+        }
         match candidate.limited {
             Some(Limited::Success) => self.successes >= self.limits.max_successes,
             Some(Limited::Failure) => self.failures >= self.limits.max_failures,
@@ -278,6 +271,7 @@ mod tests {
     use super::*;
     use crate::document::Document;
     use crate::document::entry_text::ENTRIES_READ;
+    use crate::notebook::duplicates::ComparableText;
     use crate::recall::rank::FINDS;
     use crate::types::{CONTESTED_TAG, DEFAULT_IMPORTANCE, Persistence, Scope, Status};
 
@@ -312,6 +306,10 @@ mod tests {
         let mut ranked: Vec<usize> = (0..live.len()).collect();
         ranked.sort_by_key(|&at| Reverse(rank(&live[at], at)));
         let (mut chosen, mut used, mut groups) = (Vec::<(usize, Memory)>::new(), 0, Vec::new());
+        let mut is_find_left_out = false;
+        let is_minor = |memory: &Memory| {
+            memory.importance() < DEFAULT_IMPORTANCE && !is_core_or_danger(memory) && !is_scored(memory)
+        };
         let limited =
             [(Category::success(), limits.max_successes), (Category::failure(), limits.max_failures)];
         for at in ranked {
@@ -329,7 +327,7 @@ mod tests {
                 let text = |at: usize| ComparableText::new(&format!("{} {}", live[at].title, live[at].text));
                 of(*shown) == of(at) && text(*shown).says_the_same(&text(at))
             };
-            if chosen.iter().any(says_the_same) {
+            if chosen.iter().any(says_the_same) || is_find_left_out && is_minor(&live[at]) {
                 continue;
             }
             let mut memory = live[at].clone();
@@ -340,7 +338,8 @@ mod tests {
             let heading = if groups.contains(&group) { 0 } else { estimate_tokens(group.heading(format)) };
             let room = match () {
                 () if !contests(&memory) && is_core_or_danger(&memory) => rooms.vital,
-                () if !contests(&memory) && (is_scored(&memory) || is_found(&memory)) => rooms.found,
+                () if !contests(&memory) && is_scored(&memory) => rooms.scored,
+                () if !contests(&memory) && is_found(&memory) => rooms.found,
                 () => rooms.other,
             };
             if let Some((memory, cost)) =
@@ -349,6 +348,8 @@ mod tests {
                 used += heading + cost;
                 groups.push(group);
                 chosen.push((at, memory));
+            } else {
+                is_find_left_out |= !contests(&live[at]) && (is_scored(&live[at]) || is_found(&live[at]));
             }
         }
         chosen.sort_by_key(|(at, _)| *at);
@@ -356,12 +357,12 @@ mod tests {
     }
 
     /// The choice, and how many entries were read for it.
-    fn choose(text: &str, limits: &Limits, rooms: [usize; 3], format: Format) -> (Vec<Memory>, usize) {
+    fn choose(text: &str, limits: &Limits, rooms: [usize; 4], format: Format) -> (Vec<Memory>, usize) {
         let document = Document::parse(text.to_owned());
         let Some(unread) = document.unread(&Scope::World) else { return (Vec::new(), 0) };
         let before = ENTRIES_READ.get();
-        let [vital, found, other] = rooms;
-        let rooms = Rooms { vital, found, other };
+        let [vital, scored, found, other] = rooms;
+        let rooms = Rooms { vital, scored, found, other };
         let chosen = choose_memories(&candidates(unread.live()), limits, &rooms, format);
         (chosen, ENTRIES_READ.get() - before)
     }
@@ -414,7 +415,7 @@ mod tests {
         #[test]
         fn the_choice_is_that_among_memories_which_were_all_read(
             entries in prop::collection::vec(entry(), 0..40),
-            mut rooms in prop::array::uniform3(0_usize..300),
+            mut rooms in prop::array::uniform4(0_usize..300),
             (successes, failures) in (0_usize..4, 0_usize..4),
             max_text_chars in prop::sample::select(vec![0, 0, 0, 30]),
             format in prop::sample::select(vec![Format::Text, Format::Text, Format::Markdown, Format::Xml]),
@@ -425,10 +426,10 @@ mod tests {
                 confirmed_by: 0,
             };
             rooms.sort_by_key(|room| Reverse(*room));
-            let [vital, found, other] = rooms;
+            let [vital, scored, found, other] = rooms;
             let section = Document::parse(text.clone()).section(&Scope::World).expect("a section");
             let live: Vec<Memory> = section.live().cloned().collect();
-            let expected = choose_among_all(&live, &limits, &Rooms { vital, found, other }, format);
+            let expected = choose_among_all(&live, &limits, &Rooms { vital, scored, found, other }, format);
             prop_assert_eq!(choose(&text, &limits, rooms, format).0, expected);
         }
     }
@@ -440,7 +441,7 @@ mod tests {
             let entry = |n| format!("**[NOTE] Memory {n}** *(Ep1, T{n})*\n{text} {text}\n\n");
             format!("## World\n\n{}", (0..count).map(entry).collect::<String>())
         };
-        for rooms in [[280, 280, 280], [280, 100, 70], [100, 50, 40], [20, 10, 10]] {
+        for rooms in [[280, 280, 280, 280], [280, 150, 100, 70], [100, 60, 50, 40], [20, 10, 10, 10]] {
             for count in [100, 3000] {
                 let (_, read) = choose(&text(count), &Limits::default(), rooms, Format::Text);
                 assert!(read < 20, "{read} of {count} entries were read for {rooms:?}");
@@ -456,7 +457,7 @@ mod tests {
             **[NOTE - TENTATIVE] The bell rings at noon** *(importance 900)*\nIt calls the ferry.\n\n\
             **[DANGER] The bell rings at noon**\nIt calls the ferry.\n\n\
             **[NOTE] The bell rings at dusk**\nIt calls the ferry.\n\n";
-        let (chosen, _) = choose(text, &Limits::default(), [9000; 3], Format::Text);
+        let (chosen, _) = choose(text, &Limits::default(), [9000; 4], Format::Text);
         let shown = chosen.iter().map(|memory| (memory.importance(), memory.title.as_str()));
         let noon = "The bell rings at noon";
         let expected = [
@@ -479,7 +480,7 @@ mod tests {
             text.push_str(&format!("**[FAILURE] Lost {number}** *(Ep1, T{number}, -5)*\nx.\n\n"));
         }
         let limits = Limits { max_successes: 2, max_failures: 3, ..Limits::default() };
-        let (chosen, _) = choose(&text, &limits, [9000; 3], Format::Text);
+        let (chosen, _) = choose(&text, &limits, [9000; 4], Format::Text);
         let count = |most: bool, category: &Category| {
             let is_meant = |memory: &&Memory| has_no_limit(memory) == most && memory.category == *category;
             chosen.iter().filter(is_meant).count()

@@ -23,10 +23,10 @@ use crate::recall::view::{Linked, View};
 use crate::types::{Memory, Scope};
 
 /// Lengths of replies in characters, the longest first.
-const REPLY_LENGTHS: [usize; 5] = [100, 60, 40, 25, 15];
+const REPLY_LENGTHS: [usize; 4] = [100, 60, 40, REPLY_CHARS];
 
 /// Length of replies, in characters, for which room is reserved; longer ones take what is left over.
-const RESERVED_REPLY_CHARS: usize = 25;
+const REPLY_CHARS: usize = 25;
 
 /// What was seen may take one part in this many of the room for actions, if not everything fits.
 const SEEN_SHARE: usize = 4;
@@ -36,6 +36,9 @@ const DONE_SHARE: usize = 4;
 
 /// Tries may take one part in this many of the budget, if not everything fits.
 const TRIED_SHARE: usize = 3;
+
+/// What was seen and tried keeps one part in this many of the budget from what was found.
+const RESERVED_SHARE: usize = 4;
 
 /// Lines about the folders above of which nothing fits may take one part in this many of the budget.
 const PARENTS_SHARE: usize = 4;
@@ -307,29 +310,34 @@ fn fit_actions(all: &Actions, room: usize, format: Format) -> Actions {
     shown
 }
 
-/// Room for memories: for core and DANGER; for what changed the score or was found; for the others. A part is kept for
-/// what was seen and tried, and before the others for all ways and all that worked.
+/// Room for memories: for core and DANGER; for what changed the score; for what was found; for the others. A part is
+/// kept for ways and what worked, and before what was found for what was seen and tried, too.
 fn rooms_for(actions: &Actions, room: usize, format: Format) -> Rooms {
     let [ways, worked, seen, tried] = countable(actions, room);
     let cost = |counts, reply_chars| cost_of_actions(&actions.first(counts, reply_chars), format);
     let done = cost([ways, worked, 0, 0], 0);
-    let others = cost([0, 0, seen, tried], RESERVED_REPLY_CHARS).min(room / TRIED_SHARE);
+    let others = cost([0, 0, seen, tried], 0).min(room / TRIED_SHARE);
     Rooms {
         vital: room,
-        found: room - others - done.min(room / DONE_SHARE),
+        scored: room - done.min(room / DONE_SHARE),
+        found: room - others.min(room / RESERVED_SHARE) - done.min(room / DONE_SHARE),
         other: room - (others + done).min(room * 3 / 4),
     }
 }
 
-/// The actions of the place that fit: all with the longest replies possible, else without replies the first of each
-/// kind, ways and what worked before what was seen, and that before tries.
+/// The actions of the place that fit: all with the longest replies possible, else the first of each kind, ways and what
+/// worked before what was seen, and that before tries, with replies to as many tries as fit.
 fn fit_here(all: &Actions, room: usize, format: Format) -> Actions {
     let cost = |counts, reply_chars| cost_of_actions(&all.first(counts, reply_chars), format);
     let counts = countable(all, room);
-    let with_replies = |counts| {
-        let length = REPLY_LENGTHS.into_iter().find(|length| cost(counts, *length) <= room);
-        all.first(counts, length.unwrap_or(0))
-    };
+    let with_replies =
+        |counts: [usize; 4]| match REPLY_LENGTHS.into_iter().find(|length| cost(counts, *length) <= room) {
+            Some(length) => all.first(counts, length),
+            None => {
+                let with = |replies| all.first_with(counts, REPLY_CHARS, replies);
+                with(most(counts[3], |replies| cost_of_actions(&with(replies), format) <= room))
+            }
+        };
     if cost(counts, 0) <= room {
         return with_replies(counts);
     }

@@ -97,8 +97,14 @@ fn things_of(blocked: &Attempt) -> HashSet<String> {
     if named.contains("dark") || named.contains("black") {
         named.extend(LIGHTS.split(' ').map(str::to_owned));
     }
+    if ["load", "carrying", "heavy", "hands"].iter().any(|word| named.contains(*word)) {
+        named.extend(RELIEFS.split(' ').map(str::to_owned));
+    }
     named
 }
+
+/// What makes a load lighter.
+const RELIEFS: &str = "drop put throw leave give insert eat drink";
 
 /// What makes light.
 const LIGHTS: &str = "light lamp lantern torch candle candles match flashlight glow";

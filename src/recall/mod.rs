@@ -18,6 +18,7 @@ mod limits;
 mod lookup;
 mod rank;
 mod render;
+mod said;
 mod view;
 
 use crate::document::{EntryText, UnreadSection};

@@ -11,7 +11,9 @@ pub(super) const FINDS: [&str; 4] = ["SUCCESS", "DISCOVERY", "PUZZLE", "PROCEDUR
 pub(super) struct Rooms {
     /// For core and DANGER, which actions never displace.
     pub(super) vital: usize,
-    /// For what changed the score or was found.
+    /// For what changed the score.
+    pub(super) scored: usize,
+    /// For what was found.
     pub(super) found: usize,
     /// For the others.
     pub(super) other: usize,
@@ -57,11 +59,22 @@ impl Rank {
         self.contests_nothing && (self.is_core_or_danger || self.is_scored)
     }
 
+    /// True if it changed the score or was found.
+    pub(super) fn is_find(self) -> bool {
+        self.contests_nothing && (self.is_scored || self.is_found)
+    }
+
+    /// True if it does not stand where a find is left out: that a place is dark, say.
+    pub(super) fn is_minor(self) -> bool {
+        self.importance < DEFAULT_IMPORTANCE && !self.is_core_or_danger && !self.is_scored
+    }
+
     /// The room that it may take, together with those before it.
     pub(super) fn room(self, rooms: &Rooms) -> usize {
         match self.contests_nothing {
             true if self.is_core_or_danger => rooms.vital,
-            true if self.is_scored || self.is_found => rooms.found,
+            true if self.is_scored => rooms.scored,
+            true if self.is_found => rooms.found,
             _ => rooms.other,
         }
     }

@@ -48,6 +48,18 @@ impl Changes {
     }
 }
 
+impl Turn {
+    /// True if score or inventory were sent both before and after the action.
+    pub(crate) fn has_pairs(&self) -> bool {
+        self.score_before.is_some() && self.score_after.is_some() || self.has_inventories()
+    }
+
+    /// True if it says what was carried before and after.
+    pub(crate) fn has_inventories(&self) -> bool {
+        self.inventory_before.is_some() && self.inventory_after.is_some()
+    }
+}
+
 /// The change of the score, if both scores are known.
 pub(crate) fn score_change(turn: &Turn) -> Option<i64> {
     turn.score_after?.checked_sub(turn.score_before?)

@@ -10,7 +10,7 @@ use strum::{Display, EnumString, IntoStaticStr, VariantNames};
 
 use crate::document::evidence::is_same_reply;
 use crate::record::changes::Changes;
-use crate::record::replies::{Replies, ReplyClass, SHORT_REPLY, names_a_word_of};
+use crate::record::replies::{Replies, ReplyClass, SHORT_REPLY, answer, names_a_word_of};
 use crate::record::rules::sentences::{is_dark, tells_death};
 use crate::record::turn::Turn;
 use crate::types::direction::Direction;
@@ -107,6 +107,9 @@ const LOOKS: &str = "look examine inspect describe read search listen smell cons
 /// First words of actions that pass time, or speak to the program that runs the game.
 const IDLE: &str = "wait wait1 time verbose brief superbrief save restore help info about";
 
+/// First words of actions that do another one again, or take it back.
+const OF_ANOTHER: &str = "again g oops undo";
+
 /// First words of actions that speak to somebody, or give something.
 const TALKS: &str = "ask tell talk say answer greet hello speak whisper shout thank give offer show feed";
 
@@ -119,7 +122,12 @@ pub(super) fn is_look(action: &str) -> bool {
 
 /// True if an action only passes time, or speaks to the program that runs the game.
 pub(super) fn is_idle(action: &str) -> bool {
-    starts_with_one_of(action, IDLE)
+    starts_with_one_of(action, IDLE) || is_of_another(action)
+}
+
+/// True if an action only does another one again, or takes it back: what comes of it is not its own.
+pub(super) fn is_of_another(action: &str) -> bool {
+    starts_with_one_of(action, OF_ANOTHER)
 }
 
 fn starts_with_one_of(action: &str, words: &str) -> bool {
@@ -148,9 +156,14 @@ pub fn effect_of(
     if changes.death || tells_death(&turn.response) {
         return Effect::Died;
     }
-    // What is lost while the game refuses the action somebody else took.
+    // What is lost while the game refuses the action somebody else took; what is gained was taken up for it.
     let shown = shown_by(changes);
-    if let Some(effect) = shown.filter(|effect| *effect != Effect::Lost) {
+    let may_be_anothers = |effect: Effect| match effect {
+        Effect::Lost => true,
+        Effect::Gained => !takes(&turn.action),
+        _ => false,
+    };
+    if let Some(effect) = shown.filter(|effect| !may_be_anothers(*effect)) {
         return effect;
     }
     let class =
@@ -213,7 +226,6 @@ fn by_class(turn: &Turn, class: Option<ReplyClass>) -> Option<Effect> {
         Some(ReplyClass::Blocked) if looks && is_dark(&turn.response) => Effect::Blocked,
         _ if looks && !is_flagged => Effect::Looked,
         Some(ReplyClass::Done) => Effect::Changed,
-        Some(ReplyClass::Revealed) => Effect::Looked,
         _ if talks && !is_flagged => Effect::Answered,
         Some(ReplyClass::Blocked) => Effect::Blocked,
         // A direction that is refused in words of the game's own may be barred by something that passes.
@@ -223,7 +235,7 @@ fn by_class(turn: &Turn, class: Option<ReplyClass>) -> Option<Effect> {
         Some(ReplyClass::NoWay) => Effect::NoWay,
         Some(ReplyClass::Refused | ReplyClass::Have) => Effect::Refused,
         Some(ReplyClass::Denied) if shows_facts => Effect::Refused,
-        Some(ReplyClass::Denied) | None => return None,
+        Some(ReplyClass::Denied | ReplyClass::Revealed) | None => return None,
     })
 }
 
@@ -231,6 +243,8 @@ fn by_class(turn: &Turn, class: Option<ReplyClass>) -> Option<Effect> {
 fn without_class(turn: &Turn, earlier: Option<&Attempt>) -> Effect {
     let is_direction = Direction::of(&turn.action).is_some();
     match turn.world_changed {
+        // Items are known, and none was gained: the flag is of something else.
+        Some(true) if takes(&turn.action) && turn.has_inventories() => Effect::Nothing,
         Some(true) => Effect::Changed,
         Some(false) if is_direction => Effect::Blocked,
         Some(false) => Effect::Nothing,
@@ -239,11 +253,17 @@ fn without_class(turn: &Turn, earlier: Option<&Attempt>) -> Effect {
         None => {
             let is_again = |earlier: &&Attempt| {
                 matches!(earlier.result, TryResult::Unseen | TryResult::Vain)
-                    && is_same_reply(earlier, &turn.response)
+                    && is_same_reply(earlier, &answer(&turn.response))
             };
             if earlier.filter(is_again).is_some() { Effect::Nothing } else { Effect::Unseen }
         }
     }
+}
+
+/// True if an action takes something up.
+fn takes(action: &str) -> bool {
+    let folded = fold_action(action);
+    folded == "take" || folded.starts_with("take ")
 }
 
 /// True if a reply holds little more than its first words.
@@ -294,13 +314,19 @@ mod tests {
             ("push button", "There is a rumbling sound.", Effect::Changed),
             ("turn bubble", "This won't do.", Effect::Refused),
             ("wait", "Time passes.", Effect::Idle),
+            ("pull leaves", "Done.\nMoving the pile of leaves reveals nothing.", Effect::Nothing),
+            ("take all", "troll: The troll spits in your face.", Effect::Nothing),
         ] {
             assert_eq!(effect(action, reply, pairs(Some(true))), expected, "{action}: {reply}");
         }
         let scored = json!({"score_before": 1, "score_after": 6, "world_changed": false});
         assert_eq!(effect("north", "You can't go that way.", scored), Effect::Scored);
         let taken = json!({"inventory_before": [], "inventory_after": ["rope"]});
-        assert_eq!(effect("take rope", "You can't see any rope here!", taken), Effect::Gained);
+        assert_eq!(effect("take rope", "You can't see any rope here!", taken.clone()), Effect::Gained);
+        let implied = "(first taking the rope)\nYou can't tie the rope to that.";
+        assert_eq!(effect("tie rope to sky", implied, taken), Effect::Refused);
+        let leap = "A look before leaping reveals that the river is wide. You decide to forgo your swim.";
+        assert_eq!(effect("enter river", leap, pairs(Some(false))), Effect::Nothing);
         let robbed = json!({"inventory_before": ["egg"], "inventory_after": [], "world_changed": true});
         let theft = "You can't go that way.\nThe thief just left, still carrying his large bag.";
         assert_eq!(effect("southeast", theft, robbed.clone()), Effect::NoWay, "the thief did something");

@@ -8,9 +8,9 @@ use crate::document::{Document, DocumentError, Section};
 use crate::record::changes::Changes;
 use crate::record::context::TurnContext;
 use crate::record::death::is_of_the_direction;
-use crate::record::effect::{Earlier, Effect};
+use crate::record::effect::{Earlier, Effect, is_of_another};
 use crate::record::places::Place;
-use crate::record::replies::is_refusal;
+use crate::record::replies::{answer, is_refusal};
 use crate::record::turn::Turn;
 use crate::types::direction::Direction;
 use crate::types::text::cut_at_sentence;
@@ -58,14 +58,15 @@ const PLACES_WITH_WALLS: usize = 2;
 /// nothing has changed in two episodes is a wall, and so is what stands everywhere.
 fn is_wall(document: &Document, attempt: Option<&Attempt>, turn: &Turn, episode: u64) -> bool {
     let is_refused = |tried: &Attempt| {
-        matches!(tried.result, TryResult::Blocked | TryResult::Vain) && is_same_reply(tried, &turn.response)
+        matches!(tried.result, TryResult::Blocked | TryResult::Vain)
+            && is_same_reply(tried, &answer(&turn.response))
     };
     let is_known =
         |tried: &Attempt| tried.result.is_vain() || tried.episode.is_some_and(|then| then != episode);
     if attempt.is_some_and(|tried| is_refused(tried) && is_known(tried)) {
         return true;
     }
-    let reply = stored_reply(&turn.response);
+    let reply = stored_reply(&answer(&turn.response));
     if reply.is_empty() {
         return false;
     }
@@ -95,7 +96,7 @@ impl TurnEvidence<'_> {
     /// See [`DocumentError`].
     pub(super) fn write(mut self) -> Result<Option<Attempt>, DocumentError> {
         let action = stored_line(&self.context.turn.action);
-        if action.is_empty() || self.effect == Effect::Idle {
+        if action.is_empty() || self.effect == Effect::Idle || is_of_another(&action) {
             return Ok(None);
         }
         let here = self.document.section_without_memories(&self.before.scope()).unwrap_or_default();
@@ -221,7 +222,7 @@ impl TurnEvidence<'_> {
             action: earlier.map_or(action, |earlier| earlier.action.clone()),
             episode: Some(self.context.episode),
             turn: Some(self.context.number),
-            reply: stored_reply(&self.context.turn.response),
+            reply: stored_reply(&answer(&self.context.turn.response)),
             result,
         }
     }

@@ -2,12 +2,13 @@
 
 use crate::document::Section;
 use crate::document::evidence::is_same_reply;
-use crate::document::text::{REPLY_CHARS, stored_line, stored_reply};
+use crate::document::text::{stored_line, stored_reply};
 use crate::journal::Journal;
 use crate::journal::recorded::TurnKey;
 use crate::notebook::files::Files;
 use crate::record::effect::is_idle;
 use crate::record::places::Place;
+use crate::record::replies::answer;
 use crate::record::report::RecordReport;
 use crate::record::turn::Turn;
 use crate::store::{Store, StoreError};
@@ -68,7 +69,8 @@ pub(super) fn is_repeat(
 ) -> Result<bool, StoreError> {
     let folded = |action: &str| fold_action(&stored_line(action));
     let action = folded(&turn.action);
-    let reply = stored_reply(&turn.response);
+    let answer = answer(&turn.response);
+    let reply = stored_reply(&answer);
     let is_same = |tried: &Attempt| folded(&tried.action) == action && is_same_reply(tried, &reply);
     let is_seen = |seen: &Attempt| {
         folded(&seen.action) == action && reply.starts_with(seen.reply.trim_end_matches('…'))
@@ -77,8 +79,7 @@ pub(super) fn is_repeat(
     if !is_listed && !is_idle(&action) {
         return Ok(false);
     }
-    // A reply that was cut may have lost a space at its end, too.
-    if is_listed && reply.chars().count() + 1 < REPLY_CHARS {
+    if is_listed && reply == stored_line(&answer) {
         return Ok(true);
     }
     let last = journal.last_reply(place.id, |other| folded(other) == action)?;

@@ -137,8 +137,13 @@ impl Replies {
         let is_short = reply.trim().chars().count() <= SHORT_REPLY;
         let sentences = sentences(reply);
         let looked_at = if is_short { SENTENCES } else { 1 };
-        let strong = sentences.iter().take(looked_at).find_map(|sentence| self.class_of_sentence(sentence));
-        strong.or_else(|| {
+        let mut classes =
+            sentences.iter().take(looked_at).filter_map(|sentence| self.class_of_sentence(sentence));
+        let first = classes.next();
+        // "Done. Moving the leaves reveals nothing."
+        let denied =
+            classes.next().filter(|then| first == Some(ReplyClass::Done) && *then == ReplyClass::Nothing);
+        denied.or(first).or_else(|| {
             let denies = |sentence: &String| {
                 self.phrases
                     .iter()
@@ -170,16 +175,21 @@ pub(super) fn names_a_word_of(reply: &str, action: &str) -> bool {
     words.any(|word| action.split(' ').any(|one| one == word))
 }
 
-/// The sentences of a reply as words between single spaces, in lower case. Lines that stand in parentheses whole, the
-/// parser's remarks on what it took an action for, are left out unless nothing else is said.
-fn sentences(reply: &str) -> Vec<String> {
+/// A reply on one line without prompts, and without lines that stand in parentheses whole: the parser's remarks on what
+/// it took an action for. They stay where nothing else is said.
+pub(super) fn answer(reply: &str) -> String {
     let lines = || reply.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('>'));
     let is_remark = |line: &str| line.starts_with('(') && line.ends_with(')');
     let said: Vec<&str> = match lines().all(is_remark) {
         true => lines().collect(),
         false => lines().filter(|line| !is_remark(line)).collect(),
     };
-    let text = without_speech(&said.join(" "));
+    said.join(" ")
+}
+
+/// The sentences of an answer as words between single spaces, in lower case.
+fn sentences(reply: &str) -> Vec<String> {
+    let text = without_speech(&answer(reply));
     let mut sentences = Vec::new();
     let mut start = 0;
     let marks = text.match_indices(['.', '!', '?', '。', '！', '？']);

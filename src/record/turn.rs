@@ -186,12 +186,6 @@ impl Turn {
         }
     }
 
-    /// True if score or inventory were sent both before and after the action.
-    pub(crate) fn has_pairs(&self) -> bool {
-        self.score_before.is_some() && self.score_after.is_some()
-            || self.inventory_before.is_some() && self.inventory_after.is_some()
-    }
-
     /// Reads a turn from JSON text.
     ///
     /// # Errors

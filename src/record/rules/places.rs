@@ -13,7 +13,7 @@ use crate::record::triggers::Trigger;
 use crate::types::Category;
 
 /// Longest text of a description besides the sentence of its title, in characters.
-const MAX_SIGHTS_CHARS: usize = 220;
+const MAX_SIGHTS_CHARS: usize = 320;
 /// Words besides the name of the place that make a sentence a title.
 const MIN_NEWS: usize = 2;
 

@@ -201,7 +201,7 @@ const WAYS: &str = "\
     north south east west northeast northwest southeast southwest north-south east-west upward upwards \
     downward downwards exit exits door doors doorway doorways path paths pathway passage passages passageway \
     passageways stair stairs staircase stairway steps ladder window gate hole tunnel tunnels corridor bridge \
-    crawlway chimney opening trapdoor lead leads leading climb";
+    crawlway chimney opening trapdoor lead leads leading climb way barred button buttons lever switch";
 
 /// The words of a text in lower case, without punctuation at their ends.
 fn words_of(text: &str) -> Vec<String> {
