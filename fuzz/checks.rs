@@ -3,7 +3,7 @@
 //! Each check takes a text and panics if an invariant is broken: bytes lost, an entry forged, a value misread.
 
 use memories::document::scan::{Event, lines, walk};
-use memories::document::{Document, check, evidence, grammar, stored, ways};
+use memories::document::{Document, RegionKind, check, evidence, grammar, stored, ways};
 use memories::llm::answer::parse_object;
 use memories::record::answer::{Evidence, read_answer};
 use memories::record::prompt::MAX_TITLES;
@@ -120,7 +120,9 @@ fn a_memory_is_one_memory(text: &str) {
     }
     let tries = !memories::document::text::stored_line(&attempt.action).is_empty();
     if tries {
-        document.put_attempt(&scope, "", &attempt, 10).expect("nothing is open in a file of ours");
+        document
+            .put_attempt((&scope, ""), RegionKind::Tried, &attempt, 10)
+            .expect("nothing is open in a file of ours");
     }
     let printed = document.into_text().expect("read as it was meant");
     let read = Document::parse(printed.clone());

@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use memories::document::merge::{Labels, merge as merge_texts};
-use memories::document::{Document, EntryEdit};
+use memories::document::{Document, EntryEdit, RegionKind};
 use memories::types::{Attempt, Memory, Scope};
 
 use crate::files::{FIRST_ID, ID_STEP, memories_file};
@@ -91,7 +91,7 @@ fn side(base: &str, number: usize, place: impl Fn(usize) -> u64) -> String {
                     turn: Some(at as u64),
                     ..known.clone()
                 };
-                document.put_attempt(&scope, "", &again, usize::MAX)
+                document.put_attempt((&scope, ""), RegionKind::Tried, &again, usize::MAX)
             }
             _ => document.visit(&scope, "", 4, None),
         };

@@ -69,6 +69,7 @@ pub(crate) use known_ways::{Tries, known_ways};
 pub(crate) use near_entry::KNOWN_CATEGORIES;
 pub(crate) use nearest::{nearest, unknown_field};
 pub use notes::Note;
+pub use parser::RegionKind;
 pub use place_names::PlaceNames;
 pub use scan::line_number;
 pub(crate) use section::mark_notes;

@@ -52,7 +52,7 @@ pub(crate) struct Placed<T> {
 
 /// Kinds of regions, in the order in which they are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum RegionKind {
+pub enum RegionKind {
     /// Starts at the section heading.
     Head,
     /// Starts at `### Memories`.

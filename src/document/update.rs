@@ -212,51 +212,26 @@ impl Document {
         }
     }
 
-    /// Notes a tried action, in place of an earlier one of the same action; makes the section where
-    /// there is none. At most `limit` stay: of the others the least repeated, then the oldest leave.
+    /// Notes an action in one of the lists, in place of an earlier one of the same action; makes the section where there
+    /// is none. At most `limit` stay: of the others the least repeated, then the oldest leave.
     ///
     /// # Errors
     ///
     /// See [`DocumentError`].
     pub fn put_attempt(
         &mut self,
-        scope: &Scope,
-        name: &str,
+        (scope, name): (&Scope, &str),
+        list: RegionKind,
         attempt: &Attempt,
         limit: usize,
     ) -> Result<(), DocumentError> {
-        self.put_action(scope, name, RegionKind::Tried, attempt, limit)
-    }
-
-    /// Notes an action that changed something, as [`Document::put_attempt`] does; its reply is not kept.
-    ///
-    /// # Errors
-    ///
-    /// See [`DocumentError`].
-    pub fn put_worked(
-        &mut self,
-        scope: &Scope,
-        name: &str,
-        attempt: &Attempt,
-        limit: usize,
-    ) -> Result<(), DocumentError> {
-        let attempt = Attempt { reply: String::new(), ..attempt.clone() };
-        self.put_action(scope, name, RegionKind::Worked, &attempt, limit)
-    }
-
-    /// Notes an action that looked, and what it showed, as [`Document::put_attempt`] does.
-    ///
-    /// # Errors
-    ///
-    /// See [`DocumentError`].
-    pub fn put_seen(
-        &mut self,
-        scope: &Scope,
-        name: &str,
-        attempt: &Attempt,
-        limit: usize,
-    ) -> Result<(), DocumentError> {
-        self.put_action(scope, name, RegionKind::Seen, attempt, limit)
+        self.ensure_section(scope, name)?;
+        let blocks: Vec<usize> = self.blocks_of(scope).collect();
+        self.edit_attempts(&blocks, list, |lists| {
+            lists.put(attempt);
+            lists.cut(limit, &stored_line(&attempt.action));
+        });
+        Ok(())
     }
 
     /// The sections of places that may list an action, in the words given, without their memories.
@@ -273,23 +248,6 @@ impl Document {
                 self.section_without_memories(scope).filter(|_| matches!(scope, Scope::Location(_)))?;
             Some((scope.clone(), section))
         })
-    }
-
-    fn put_action(
-        &mut self,
-        scope: &Scope,
-        name: &str,
-        kind: RegionKind,
-        attempt: &Attempt,
-        limit: usize,
-    ) -> Result<(), DocumentError> {
-        self.ensure_section(scope, name)?;
-        let blocks: Vec<usize> = self.blocks_of(scope).collect();
-        self.edit_attempts(&blocks, kind, |lists| {
-            lists.put(attempt);
-            lists.cut(limit, &stored_line(&attempt.action));
-        });
-        Ok(())
     }
 
     /// Removes the tried action; `false` where it is not listed.

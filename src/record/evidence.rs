@@ -4,7 +4,7 @@
 
 use crate::document::evidence::is_same_reply;
 use crate::document::text::{stored_line, stored_reply};
-use crate::document::{Document, DocumentError, Section};
+use crate::document::{Document, DocumentError, RegionKind, Section};
 use crate::record::changes::Changes;
 use crate::record::context::TurnContext;
 use crate::record::death::is_of_the_direction;
@@ -136,7 +136,12 @@ impl TurnEvidence<'_> {
         result: TryResult,
     ) -> Result<Attempt, DocumentError> {
         let attempt = self.attempt(earlier_try(here, &action), action, result);
-        self.document.put_attempt(&self.before.scope(), &self.before.name, &attempt, self.limit)?;
+        self.document.put_attempt(
+            (&self.before.scope(), &self.before.name),
+            RegionKind::Tried,
+            &attempt,
+            self.limit,
+        )?;
         Ok(attempt)
     }
 
@@ -146,7 +151,7 @@ impl TurnEvidence<'_> {
         let key = Scope::Game.key_of_action(&action);
         let earlier = game.tried.iter().find(|tried| Scope::Game.key_of_action(&tried.action) == key);
         let attempt = self.attempt(earlier, action, TryResult::Vain);
-        self.document.put_attempt(&Scope::Game, "", &attempt, self.limit)?;
+        self.document.put_attempt((&Scope::Game, ""), RegionKind::Tried, &attempt, self.limit)?;
         Ok(attempt)
     }
 
@@ -183,7 +188,13 @@ impl TurnEvidence<'_> {
     fn write_worked(&mut self, here: &Section, action: String) -> Result<(), DocumentError> {
         let earlier = here.worked.iter().find(|worked| is_same(&worked.action, &action));
         let worked = self.attempt(earlier, action, TryResult::Vain);
-        self.document.put_worked(&self.before.scope(), &self.before.name, &worked, self.limit)
+        let worked = Attempt { reply: String::new(), ..worked };
+        self.document.put_attempt(
+            (&self.before.scope(), &self.before.name),
+            RegionKind::Worked,
+            &worked,
+            self.limit,
+        )
     }
 
     /// Notes what a look showed: at its place, or for all places where it asked for what goes along with the player.
@@ -196,7 +207,7 @@ impl TurnEvidence<'_> {
         let earlier = section.seen.iter().find(|seen| is_same(&seen.action, &action));
         let seen = self.attempt(earlier, action, TryResult::Vain);
         let seen = Attempt { reply: cut_at_sentence(&seen.reply, SEEN_CHARS), ..seen };
-        self.document.put_seen(&scope, name, &seen, self.limit)
+        self.document.put_attempt((&scope, name), RegionKind::Seen, &seen, self.limit)
     }
 
     fn write_way(&mut self, here: &Section, action: String) -> Result<(), DocumentError> {

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::document::RegionKind;
 use crate::notebook::add::{Claim, store_memory};
 use crate::notebook::authority::{Authority, Proof};
 use crate::notebook::correct::{Correction, Target, correct};
@@ -92,7 +93,7 @@ fn write(draft: &mut Draft<'_>, kept: &Kept<'_>, limit: usize) -> Result<Vec<Eve
         if let Some(listed) = listed.filter(|_| history.worked) {
             draft.files.lasting.remove_attempt(scope, &listed.action);
             let worked = Attempt { action: listed.action, count: 1, ..Attempt::default() };
-            draft.files.lasting.put_worked(scope, &section.name, &worked, limit)?;
+            draft.files.lasting.put_attempt((scope, &section.name), RegionKind::Worked, &worked, limit)?;
         }
         if history.worked {
             invalidate(draft, scope, *action)?;
@@ -107,7 +108,7 @@ fn write(draft: &mut Draft<'_>, kept: &Kept<'_>, limit: usize) -> Result<Vec<Eve
         let count = history.failures.max(listed.as_ref().map_or(0, |listed| listed.count));
         let wording = listed.map_or_else(|| run.command.clone(), |listed| listed.action);
         let attempt = Attempt { action: wording, count, reply: run.reply.clone(), ..Attempt::default() };
-        draft.files.lasting.put_attempt(scope, &section.name, &attempt, limit)?;
+        draft.files.lasting.put_attempt((scope, &section.name), RegionKind::Tried, &attempt, limit)?;
         written.push(Event::Kept(*action));
     }
     if let Some(instead) = history.instead.filter(|_| !history.is_learned) {

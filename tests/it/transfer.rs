@@ -9,7 +9,7 @@ use std::process::Stdio;
 
 use crate::program::{former_states, memories};
 use memories::document::text::{stored_line, stored_reply};
-use memories::document::{Document, Section, SectionUpdate, stored};
+use memories::document::{Document, RegionKind, Section, SectionUpdate, stored};
 use memories::notebook::files::Files;
 use memories::transfer::merge::{MergeOptions, MergeReport, OnConflict, merge};
 use memories::transfer::{TransferFormat, read, write};
@@ -317,7 +317,7 @@ proptest! {
                 single.add(scope, &addition.name, memory).unwrap();
             }
             for attempt in addition.attempts.iter().filter(|attempt| !stored_line(&attempt.action).is_empty()) {
-                single.put_attempt(scope, &addition.name, attempt, 99).unwrap();
+                single.put_attempt((scope, &addition.name), RegionKind::Tried, attempt, 99).unwrap();
             }
             let section = single.section(scope).unwrap_or_default();
             let found = bulk.section(scope).unwrap();

@@ -1,7 +1,7 @@
 //! New text below a comment that is never closed does not close it, and is read back as it was.
 
 use memories::document::text::stored_line;
-use memories::document::{Document, EntryEdit, stored};
+use memories::document::{Document, EntryEdit, RegionKind, stored};
 use memories::types::{Attempt, Category, Cause, Memory, Moment, Reference, Scope, Way};
 use proptest::prelude::*;
 
@@ -52,11 +52,11 @@ proptest! {
             document.add(&elsewhere, &name, memory).unwrap();
         }
         let attempt = Attempt { action: action.clone(), count: 1, episode: None, turn: None, reply, ..Attempt::default() };
-        document.put_attempt(&PLACE, "Hall", &attempt, 400).unwrap();
+        document.put_attempt((&PLACE, "Hall"), RegionKind::Tried, &attempt, 400).unwrap();
         let way = Way { action, to: 7, name: name.clone(), count: 1, episode: None, turn: None };
         document.put_way(&PLACE, "Hall", &way).unwrap();
         let seen = Attempt { action: format!("x {item}"), ..attempt.clone() };
-        document.put_seen(&PLACE, "Hall", &seen, 400).unwrap();
+        document.put_attempt((&PLACE, "Hall"), RegionKind::Seen, &seen, 400).unwrap();
         let reference = Reference { at: Moment { episode: Some(1), ..Moment::default() }, cause: Cause::Invalidated(reason) };
         document.add(&PLACE, "Hall", &Memory { title: "Struck".to_owned(), ..plain.clone() }).unwrap();
         let struck = document.section(&PLACE).unwrap().memories.len() - 1;
