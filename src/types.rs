@@ -112,6 +112,7 @@ known_categories! {
     discovery "DISCOVERY" "Something new was learned.",
     danger "DANGER" "Harm or hazard.",
     note "NOTE" "Strategy or context.",
+    procedure "PROCEDURE" "How something is done.",
     dialogue "DIALOGUE" "A spoken line.",
 }
 

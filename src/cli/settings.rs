@@ -301,6 +301,7 @@ fn read_record(file: &mut SettingsFiles) -> Result<RecordSettings, Failure> {
     file.set("record.history_window", size, &mut settings.history_window)?;
     file.set("tried_per_place", size, &mut settings.tried_per_place)?;
     file.set("record.provenance", flag, &mut settings.provenance)?;
+    file.set("record.goals", texts, &mut settings.goals)?;
     let mut phrases = Vec::new();
     for class in ReplyClass::VARIANTS {
         let more = file.read(&format!("record.replies_{}", <&str>::from(class)), texts)?.unwrap_or_default();

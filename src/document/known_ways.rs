@@ -23,6 +23,8 @@ use crate::types::{Attempt, Scope, TryResult};
 pub struct KnownSection<'a> {
     pub(crate) scope: Scope,
     pub(crate) name: Cow<'a, str>,
+    /// The line of visits; `None` where there is none, or it was not asked for.
+    visits: Option<&'a str>,
     /// In the order of the file.
     pub(crate) ways: Vec<KnownWay<'a>>,
     /// Actions that were tried.
@@ -44,10 +46,17 @@ impl<'a> KnownSection<'a> {
         KnownSection {
             scope: scope.clone(),
             name: Cow::Borrowed(&section.name),
+            visits: None,
             ways: section.ways.iter().map(KnownWay::of).collect(),
             tried: vec![Tries::Attempts(&section.tried)],
             worked: vec![Tries::Attempts(&section.worked)],
         }
+    }
+
+    /// True if the place was visited in an episode, as its line of visits says.
+    pub(crate) fn was_visited_in(&self, episode: u64) -> bool {
+        let visits = self.visits.and_then(grammar::parse_visits);
+        visits.is_some_and(|visits| visits.episodes.contains(&episode))
     }
 }
 
@@ -130,7 +139,9 @@ impl<'a> Reader<'a> {
             (self.region, self.in_entry) = (RegionKind::begun_by(line), false);
             return;
         }
-        if !self.region.is_evidence() || self.in_entry {
+        if self.region == RegionKind::Head && line.starts_with("**Visits:**") {
+            self.sections[at].visits = Some(line);
+        } else if !self.region.is_evidence() || self.in_entry {
             // An entry lasts until the next heading.
         } else if line.starts_with(['*', ' ']) && grammar::parse_entry(line).is_some() {
             self.in_entry = true;
@@ -162,7 +173,7 @@ impl<'a> Reader<'a> {
         match self.sections.get_mut(at) {
             None => {
                 let (ways, tried, worked) = (Vec::new(), Vec::new(), Vec::new());
-                self.sections.push(KnownSection { scope, name, ways, tried, worked });
+                self.sections.push(KnownSection { scope, name, visits: None, ways, tried, worked });
             }
             Some(section) if section.name.is_empty() => section.name = name,
             Some(_) => {}

@@ -42,20 +42,22 @@ pub struct EarlierTurn {
     pub(crate) number: Option<u64>,
     /// The whole turn, as it was recorded.
     pub(crate) turn: Value,
+    /// Its effect; empty where that is not known.
+    pub(crate) effect: String,
 }
 
 impl EarlierTurn {
     /// The turn of a line; `None` where it has none.
     pub(crate) fn of(entry: &Entry<'_, Value>) -> Option<EarlierTurn> {
-        let turn = entry.turn.as_ref().filter(|turn| turn.is_object())?;
-        let (episode, number) = (turn["episode"].as_u64(), turn["turn"].as_u64());
-        Some(EarlierTurn { episode, number, turn: turn.clone() })
+        let turn = entry.turn.clone().filter(Value::is_object)?;
+        let effect = entry.effect.as_deref().unwrap_or_default().to_owned();
+        Some(EarlierTurn { episode: turn["episode"].as_u64(), number: turn["turn"].as_u64(), turn, effect })
     }
 
     /// The place where the turn ended.
     pub(crate) fn place(&self) -> Option<ScopeName> {
-        let mut places = ["location_after", "location_before"].into_iter().map(|field| &self.turn[field]);
-        let place = places.find(|place| place.is_object())?;
+        let fields = ["location_after", "location_before"];
+        let place = fields.into_iter().map(|field| &self.turn[field]).find(|place| place.is_object())?;
         let id = place["id"].as_u64().map(|id| ScopeName::Scope(Scope::Location(id)));
         id.or_else(|| Some(ScopeName::Name(place["name"].as_str()?.to_owned())))
     }
@@ -283,7 +285,6 @@ mod tests {
         Journal::on(LineLog::with_rotation_size(&sidecar, ROTATION, rotation_size))
     }
 
-    /// A file of the journal in a folder.
     fn file(folder: &TempDir, name: &str) -> PathBuf {
         Sidecar::of(&folder.path().join("Memories.md")).folder().join(name)
     }

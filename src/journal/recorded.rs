@@ -10,9 +10,12 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::journal::Journal;
 use crate::journal::entry::{Entry, PlayedTurn};
+use crate::journal::{EarlierTurn, Journal};
 use crate::store::StoreError;
+
+/// Turns among which those of an episode are looked for.
+const EPISODE_TURNS: usize = 5000;
 
 /// The turns of a journal.
 #[derive(Debug, Clone, Default)]
@@ -191,6 +194,32 @@ impl Journal {
             reply.is_some()
         })?;
         Ok(reply)
+    }
+
+    /// The turns of an episode as they were played, oldest first; `None` where no end of them is found in the last
+    /// [`EPISODE_TURNS`].
+    ///
+    /// # Errors
+    ///
+    /// When the journal cannot be read.
+    pub(crate) fn turns_of_episode(&self, episode: u64) -> Result<Option<Vec<EarlierTurn>>, StoreError> {
+        let mut newest_first: Vec<EarlierTurn> = Vec::new();
+        let mut looked_at = 0;
+        self.tail(1, |line| {
+            let entry = line.contains("\"turn\":").then(|| Entry::parse(line)).flatten();
+            let entry =
+                entry.filter(|entry: &Entry<'_, Value>| entry.resolves.is_none() && entry.carried.is_none());
+            let Some(turn) = entry.as_ref().and_then(EarlierTurn::of) else { return false };
+            looked_at += 1;
+            let is_before = turn.episode < Some(episode);
+            let is_first = turn.episode == Some(episode) && turn.number.is_some_and(|number| number <= 1);
+            if turn.episode == Some(episode) {
+                newest_first.push(turn);
+            }
+            is_before || is_first || looked_at > EPISODE_TURNS
+        })?;
+        newest_first.reverse();
+        Ok(Some(newest_first).filter(|_| looked_at <= EPISODE_TURNS))
     }
 }
 

@@ -10,6 +10,7 @@ mod layout;
 mod lines;
 mod mermaid;
 mod report;
+pub mod route;
 mod search;
 mod svg;
 
@@ -17,3 +18,4 @@ pub use drawing::MapFormat;
 pub use graph::Graph;
 pub use layout::{HALF_HEIGHT, HALF_WIDTH, LaidLevel, LaidPlace, LaidWay, Layout};
 pub use report::MapReport;
+pub use route::Route;

@@ -110,12 +110,18 @@ impl Graph<'_> {
     }
 
     /// The name of a place, which need not be known.
-    fn name_of(&self, id: u64) -> String {
+    pub(crate) fn name_of(&self, id: u64) -> String {
         self.find(id).map_or_else(|| Scope::Location(id).to_string(), |at| list_label(&self.label(at)))
     }
 
-    pub(super) fn place_json(&self, id: u64) -> Value {
-        json!({"id": id, "name": self.find(id).map_or("", |at| &self.places[at].name)})
+    /// The name of a place as its heading has it; empty where it is not known.
+    pub(crate) fn place_name(&self, id: u64) -> &str {
+        self.find(id).map_or("", |at| &self.places[at].name)
+    }
+
+    /// A place as a value.
+    pub(crate) fn place_json(&self, id: u64) -> Value {
+        json!({"id": id, "name": self.place_name(id)})
     }
 
     pub(super) fn way_json(&self, from: usize, edge: &Edge<'_>) -> Value {

@@ -4,7 +4,7 @@
 use crate::document::{Document, DocumentError, EntryMut, EntryRef, EntryText, Section};
 use crate::notebook::authorship::{Authorship, Repeated};
 use crate::store::Sidecar;
-use crate::types::{Memory, Persistence, Scope, Writer, fold_title, without_brackets};
+use crate::types::{Author, Memory, Persistence, Scope, Writer, fold_title, without_brackets};
 
 /// One of the two files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -155,6 +155,11 @@ impl Files {
     pub(crate) fn live_with_title(&self, scope: &Scope, title: &str) -> Option<Memory> {
         let folded = fold_title(title);
         self.live(scope).find(|entry| entry.has_title(&folded)).map(|entry| entry.read())
+    }
+
+    /// True if an entry stands as the built-in rules wrote it.
+    pub(crate) fn is_by_rules(&self, scope: &Scope, memory: &Memory) -> bool {
+        self.authorship.author_of(scope, memory) == Author::Rules
     }
 
     /// Live entries of a scope with a title, in both files.

@@ -44,6 +44,7 @@ pub(crate) use changes::AddError;
 pub(crate) use changes::NewMemory;
 pub use clock::Clock;
 pub(crate) use ranking::Ranked;
+pub(crate) use rewrite::replace_own;
 pub use snapshot::SharedSnapshot;
 pub use snapshot::Snapshot;
 pub use transaction::Notebook;

@@ -1,10 +1,11 @@
 //! Rewrites the notes of the built-in rules, as long as nobody changed them.
 
-use crate::document::{DocumentError, EntryEdit};
+use crate::document::{DocumentError, EntryEdit, stored};
 use crate::notebook::authority::{Authority, protection};
 use crate::notebook::authorship::Repeated;
 use crate::notebook::files::Files;
-use crate::types::{Category, Memory, OFFLINE_TAG, Scope};
+use crate::notebook::strike::strike;
+use crate::types::{Author, Category, Cause, Memory, Moment, OFFLINE_TAG, Reference, Scope};
 
 /// True if the built-in rules rewrite a note of their own, which nobody changed.
 pub(super) fn is_rewritten(
@@ -19,6 +20,37 @@ pub(super) fn is_rewritten(
         && offline(old)
         && offline(new)
         && protection(files, scope, old, Some(&new.category), authority).is_none()
+}
+
+/// Puts an entry of the built-in rules in place of the live one with its title. One that a person changed is struck, with
+/// all its words: then the answer is `true`.
+///
+/// # Errors
+///
+/// See [`DocumentError`].
+pub(crate) fn replace_own(
+    files: &mut Files,
+    scope: &Scope,
+    memory: Memory,
+    at: &Moment,
+) -> Result<bool, DocumentError> {
+    files.authorship.set_author(Author::Rules);
+    let memory = stored(&memory);
+    let old = files.live_with_title(scope, &memory.title);
+    let Some(old) = old else {
+        return files.append((scope, ""), &memory, Repeated::No).map(|()| false);
+    };
+    if !files.is_by_rules(scope, &old) {
+        let reference = Reference { at: at.clone(), cause: Cause::SupersededBy(memory.title.clone()) };
+        strike(files, scope, &old.title, &reference, &mut Vec::new())?;
+        return files.append((scope, ""), &memory, Repeated::No).map(|()| true);
+    }
+    files.authorship.take_back(scope, &old);
+    files.authorship.note(scope, &memory, Repeated::No);
+    if let Some(mut found) = files.first(scope, &old.title) {
+        found.entry.edit(EntryEdit::Revise(memory))?;
+    }
+    Ok(false)
 }
 
 /// Gives a note of the built-in rules another text. What else its line says stays: tags, sources, remarks, a

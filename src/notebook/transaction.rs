@@ -267,6 +267,11 @@ impl Draft<'_> {
         &self.journal
     }
 
+    /// The files, to be edited, and the journal with the lines of the changes before.
+    pub(crate) fn files_and_journal(&mut self) -> (&mut Files, &Journal) {
+        (&mut self.files, &self.journal)
+    }
+
     /// Says who writes the entries of this change; without this call, a person.
     pub(crate) fn by(&mut self, author: Author) {
         self.files.authorship.set_author(author);

@@ -27,6 +27,8 @@ const SEEN_CHARS: usize = 40;
 /// Actions at a place, the most likely to be repeated first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Actions {
+    /// What the best run of the game does next from here.
+    pub best_run: Option<String>,
     /// Ways that were walked.
     pub ways: Vec<WalkedWay>,
     /// Actions that changed something here.
@@ -84,6 +86,7 @@ impl Actions {
         seen.sort_by_cached_key(rank);
         tried.sort_by_cached_key(|tried| rank(&tried.attempt));
         Actions {
+            best_run: None,
             ways: walked_ways(&section.ways, names, ends),
             worked: ranked(&section.worked),
             seen,
@@ -173,6 +176,7 @@ impl Actions {
             JudgedTry { attempt, ..*tried }
         };
         Actions {
+            best_run: self.best_run.clone(),
             ways: self.ways[..ways].to_vec(),
             worked: self.worked[..worked].to_vec(),
             seen: self.seen[..seen].to_vec(),
@@ -199,6 +203,9 @@ impl Actions {
                 }
             });
         };
+        if let Some((heading, next)) = self.best_run.as_ref().and_then(|next| next.split_once(": ")) {
+            line("best_run", heading, next.to_owned());
+        }
         let ways: Vec<String> = self.ways.iter().map(written_way).collect();
         line("ways", "Ways", ways.join("; "));
         let worked: Vec<String> = self.worked.iter().map(written_action).collect();

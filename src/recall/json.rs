@@ -18,7 +18,7 @@ pub(crate) fn view(objects: &MemoryObjects<'_>, view: &View) -> Value {
     let memories = objects.list((&view.scope, &view.name), &view.memories);
     let linked =
         view.linked.iter().map(|Linked { scope, name, memory }| objects.object((scope, name), memory));
-    json!({
+    let mut value = json!({
         "scope": view.scope, "name": view.name, "visits": view.visits, "episodes": view.episodes,
         "memories": memories, "linked": linked.collect::<Vec<_>>(),
         "ways": view.actions.ways, "worked": view.actions.worked, "seen": view.actions.seen, "tried": view.actions.tried,
@@ -26,7 +26,11 @@ pub(crate) fn view(objects: &MemoryObjects<'_>, view: &View) -> Value {
         "notes": view.notes, "memories_left_out": view.memories_left_out, "ways_left_out": view.ways_left_out,
         "worked_left_out": view.worked_left_out, "seen_left_out": view.seen_left_out, "tried_left_out": view.tried_left_out,
         "notes_left_out": view.notes_left_out,
-    })
+    });
+    if let Some(next) = &view.actions.best_run {
+        value["best_run"] = json!(next);
+    }
+    value
 }
 
 /// The answer of `tried` about an action at a place.

@@ -21,6 +21,7 @@ mod render;
 mod said;
 mod view;
 
+use crate::document::run::BEST_RUN;
 use crate::document::{EntryText, UnreadSection};
 use crate::notebook::Snapshot;
 use crate::types::{Memory, Scope, ScopeName, Viewer};
@@ -90,16 +91,11 @@ pub(crate) fn recall_newest(
     };
     let ways = sections.iter().chain(&above).flat_map(|unread| &unread.section.ways);
     let (ends, names) = snapshot.ends_of(ways);
-    let known = Known {
-        linked: &linked,
-        names: &names,
-        ends: &ends,
-        circumstances: &Circumstances::of(
-            &snapshot.unread(&Scope::Game).section,
-            snapshot.running_episode(),
-            || snapshot.whole_text().into_owned(),
-        ),
-    };
+    let game = snapshot.unread(&Scope::Game);
+    let running = snapshot.running_episode();
+    let circumstances = Circumstances::of(&game.section, running, || snapshot.whole_text().into_owned())
+        .with_best_run(game.live_with_title(BEST_RUN).map(|entry| entry.read()));
+    let known = Known { linked: &linked, names: &names, ends: &ends, circumstances: &circumstances };
     let mut views = choose_with_parents((&sections, &above), &known, limits, format);
     for view in &mut views {
         view.misread_line = snapshot.misread_line(&view.scope);

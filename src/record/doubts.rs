@@ -59,6 +59,7 @@ mod tests {
             episode: last["episode"].as_u64(),
             number: last["turn"].as_u64(),
             turn: last.clone(),
+            effect: String::new(),
         };
         doubts(&Turn::from_value(turn).unwrap(), 2, Some(&last))
     }

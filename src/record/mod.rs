@@ -6,6 +6,7 @@
 //! held while a model is asked; what needs no model is one transaction.
 
 pub mod answer;
+pub(crate) mod best_run;
 pub mod changes;
 mod context;
 mod death;
@@ -47,6 +48,7 @@ use crate::types::{
     Author, Cause, DEFAULT_IMPORTANCE, Memory, Moment, OFFLINE_TAG, Persistence, Reference, Scope, Span,
 };
 
+use best_run::BestRun;
 use changes::{Changes, score_change};
 use context::ModelOutcome;
 use effect::effect_of;
@@ -80,6 +82,8 @@ pub struct RecordSettings {
     pub replies: Replies,
     /// Write date, score and moves into entries.
     pub provenance: bool,
+    /// Ids or names of places that a run without score is measured by, the furthest last.
+    pub goals: Vec<String>,
     /// An unknown name makes a new place.
     pub new_place: bool,
     /// A turn that was recorded before is recorded again.
@@ -96,6 +100,7 @@ impl Default for RecordSettings {
             tried_per_place: 400,
             replies: Replies::built_in().clone(),
             provenance: false,
+            goals: Vec::new(),
             new_place: false,
             again: false,
             map: None,
@@ -292,6 +297,10 @@ impl Recorder<'_> {
         let now = draft.now.clone();
         let (running, ended) = draft.reach_episode(context.episode)?;
         let mut report = self.edit(&mut draft.files, &context, judged, (&now, running))?;
+        let (files, journal) = draft.files_and_journal();
+        let goals = &best_run::goals(&files.lasting, &self.settings.goals);
+        let best = BestRun { episode: context.episode, number: context.number, goals };
+        report.best_run = best.keep(files, journal, (&context, report.effect.unwrap_or_default()))?;
         let ended = ended.filter(|ended| ended.memories > 0);
         report.ephemeral_ended = ended.as_ref().map(|ended| ended.memories);
         let source_line = match checked {

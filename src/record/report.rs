@@ -82,6 +82,9 @@ pub struct RecordReport {
     /// Ephemeral memories of the earlier episode, which this turn ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ephemeral_ended: Option<u64>,
+    /// What became of the best run of the game, if this turn changed it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub best_run: Option<String>,
     /// Everything that was dropped, changed or could not be done.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
@@ -123,6 +126,7 @@ impl RecordReport {
             _ if self.queued => parts.push(format!("queued turn {} for the model", self.turn)),
             _ => {}
         }
+        parts.extend(self.best_run.clone());
         let triggers: Vec<&str> = self.triggers.iter().map(|trigger| trigger.into()).collect();
         let triggers = match triggers.is_empty() {
             true => String::new(),

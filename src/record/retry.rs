@@ -300,7 +300,7 @@ mod tests {
 
     #[test]
     fn the_places_of_a_turn_are_those_of_its_line() {
-        let places = |turn| places_of(&EarlierTurn { episode: None, number: None, turn });
+        let places = |turn| places_of(&EarlierTurn { turn, ..EarlierTurn::default() });
         assert_eq!(
             places(json!({"location_before": {"id": 5}, "location_after": {"id": 6}})),
             (Some(5), Some(6))

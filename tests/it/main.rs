@@ -11,6 +11,7 @@ mod aliases;
 mod architecture;
 mod ask;
 mod authors;
+mod best_run;
 mod chat;
 mod corrections;
 #[path = "../support/dice.rs"]

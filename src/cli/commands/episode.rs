@@ -6,6 +6,8 @@ use crate::cli::commands::common::counted;
 use crate::cli::commands::memory_args::episode_number;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
+use crate::notebook::Notebook;
+use crate::record::best_run::mark;
 
 /// Start the next episode, or show the running one
 #[derive(Debug, clap::Args)]
@@ -15,6 +17,7 @@ Examples:
   memories episode start      before each new game; prints the number
   memories episode start 7    with your own number, or a label such as `ep_007`
   memories episode show
+  memories episode best       what this episode did is the best run from now on
 
 With --json: {version, episode, ephemeral_ended}.",
     arg_required_else_help = false
@@ -34,6 +37,8 @@ enum EpisodeAction {
     },
     /// Show the running episode
     Show,
+    /// Make what the running episode did so far the best run, whatever its score
+    Best,
 }
 
 pub fn run(mut cli: Cli<'_>, args: EpisodeArgs) -> Result<u8, Failure> {
@@ -41,6 +46,7 @@ pub fn run(mut cli: Cli<'_>, args: EpisodeArgs) -> Result<u8, Failure> {
     let notebook = cli.notebook()?;
     let (episode, ended) = match action {
         EpisodeAction::Show => (notebook.state().episode, 0),
+        EpisodeAction::Best => (mark_best(&mut cli, &notebook)?, 0),
         EpisodeAction::Start { episode } => {
             let wanted = episode.as_deref().map(episode_number).transpose()?;
             cli.edit(&notebook, "episode", false, |draft| Ok(draft.start_episode(wanted)?))?.0
@@ -52,4 +58,17 @@ pub fn run(mut cli: Cli<'_>, args: EpisodeArgs) -> Result<u8, Failure> {
         cli.ui.notice(&format!("removed {memories} of the previous episode"));
     }
     Ok(0)
+}
+
+/// Marks the run of the running episode as the best one. The number of the episode.
+fn mark_best(cli: &mut Cli<'_>, notebook: &Notebook) -> Result<u64, Failure> {
+    let (marked, _) = cli.edit(notebook, "episode", false, |draft| {
+        let episode = draft.state()?.episode;
+        let (files, journal) = draft.files_and_journal();
+        Ok(mark(files, journal, episode)?.then_some(episode))
+    })?;
+    marked.ok_or_else(|| {
+        Failure::user("no turn of the running episode is known")
+            .hint("record its turns first: `memories record`")
+    })
 }

@@ -17,6 +17,7 @@ mod extract;
 mod fmt;
 mod forget;
 mod frontier;
+mod goals;
 mod hook;
 mod import;
 mod init;
@@ -50,6 +51,7 @@ mod rename;
 mod report;
 mod restore;
 mod retry;
+mod route;
 mod seed;
 mod selection_args;
 mod serve;
@@ -117,6 +119,8 @@ memory_commands! {
     path Path(PathArgs),
     near Near(NearArgs),
     frontier Frontier(FrontierArgs),
+    route Route(RouteArgs),
+    goals Goals(GoalsArgs),
     map Map(MapArgs),
     report Report(ReportArgs),
     serve Serve(ServeArgs),
@@ -178,8 +182,8 @@ impl MemoryCommand {
     #[cfg_attr(not(feature = "sync"), expect(dead_code, reason = "without stores all texts are here"))]
     pub(crate) fn only_reads(&self) -> bool {
         use MemoryCommand::{
-            Check, Export, Frontier, Inject, List, Map, Near, Path, Query, Recall, Report, Show, Stats, Top,
-            Tried,
+            Check, Export, Frontier, Goals, Inject, List, Map, Near, Path, Query, Recall, Report, Route,
+            Show, Stats, Top, Tried,
         };
         match self {
             Check(args) => !args.fixes(),
@@ -187,6 +191,7 @@ impl MemoryCommand {
                 command,
                 Export(_)
                     | Frontier(_)
+                    | Goals(_)
                     | Inject(_)
                     | List(_)
                     | Map(_)
@@ -195,6 +200,7 @@ impl MemoryCommand {
                     | Query(_)
                     | Recall(_)
                     | Report(_)
+                    | Route(_)
                     | Show(_)
                     | Stats(_)
                     | Top(_)
@@ -206,7 +212,8 @@ impl MemoryCommand {
     /// True for a question, which without a memory file is answered as of an empty memory.
     pub(crate) fn is_question(&self) -> bool {
         use MemoryCommand::{
-            Frontier, Inject, List, Log, Map, Near, Path, Query, Recall, Serve, Stats, Summarize, Top, Tried,
+            Frontier, Goals, Inject, List, Log, Map, Near, Path, Query, Recall, Route, Serve, Stats,
+            Summarize, Top, Tried,
         };
         matches!(
             self,
@@ -218,6 +225,8 @@ impl MemoryCommand {
                 | Path(_)
                 | Near(_)
                 | Frontier(_)
+                | Route(_)
+                | Goals(_)
                 | Map(_)
                 | List(_)
                 | Serve(_)

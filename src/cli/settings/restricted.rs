@@ -130,6 +130,7 @@ mod tests {
         "max_successful_actions_shown",
         "max_text_chars",
         "max_tokens",
+        "record.goals",
         "record.history_window",
         "record.provenance",
         "record.replies_blocked",

@@ -7,8 +7,8 @@ use std::hash::Hash;
 use crate::document::grammar;
 use crate::document::link::Link;
 use crate::document::merge::entry::{
-    Outcome, Side, Version, agree, contested, is_same_title, merge_entry, origin, same_lines, same_words,
-    stem,
+    Outcome, Side, Version, agree, better_run, contested, is_same_title, merge_entry, origin, same_lines,
+    same_words, stem,
 };
 use crate::document::merge::result::Labels;
 use crate::document::text::{Fences, TITLE_CHARS, read_title};
@@ -83,7 +83,9 @@ impl Entries<'_> {
                     && same_words(&one.text, &other.text)
                     && agree(one, other)
             };
+            let is_run = |at: &usize| better_run(self.ours[*at].memory(), theirs.memory()).is_some();
             let found = rivals.iter().position(is_same).or_else(|| rivals.iter().position(says_the_same));
+            let found = found.or_else(|| rivals.iter().position(is_run));
             if let Some(found) = found {
                 let our = rivals.remove(found);
                 of_ours[our].theirs = Some(their);

@@ -4,12 +4,14 @@
 //! side changed keep their bytes.
 
 use std::cell::OnceCell;
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use crate::document::entry_text::EntryText;
 use crate::document::grammar;
 use crate::document::link::Link;
 use crate::document::merge::values::{Three, set};
+use crate::document::run::Run;
 use crate::document::scan;
 use crate::document::splice::render_entry;
 use crate::document::text::{Fences, TITLE_CHARS, mark_comments};
@@ -160,6 +162,9 @@ pub(super) fn merge_entry(
     if base.is_some_and(|base| ours.is_same(base)) {
         return Outcome::As(Side::Theirs);
     }
+    if let Some(side) = better_run(ours.memory(), theirs.memory()) {
+        return Outcome::As(side);
+    }
     let Some(base) = base else {
         let merged = merge_added(ours.memory(), theirs.memory());
         return Outcome::New(lines_of(&merged, None, ours, theirs, fences));
@@ -174,6 +179,19 @@ pub(super) fn merge_entry(
         Some(merged) => Outcome::New(lines_of(&merged, Some(base), ours, theirs, fences)),
         None => Outcome::Conflict,
     }
+}
+
+/// The side with the better run of the game, if both entries are the best run so far: the higher score, then a victory,
+/// then the fewer turns. Of equal ones that of the earlier episode, so that both sides take the same.
+pub(super) fn better_run(ours: &Memory, theirs: &Memory) -> Option<Side> {
+    let worth = |memory: &Memory| {
+        let run = Run::of(memory)?;
+        let Provenance { score, turns, episode, .. } = memory.provenance;
+        let length = turns.map(|turns| Reverse(turns.last.saturating_sub(turns.first)));
+        Some(((score, run.has_won(), length, Reverse(episode)), run.write()))
+    };
+    let (one, other) = (worth(ours)?, worth(theirs)?);
+    Some(if one >= other { Side::Ours } else { Side::Theirs })
 }
 
 /// True if two memories claim the same: what else they have are remarks about them.

@@ -1,0 +1,156 @@
+//! The best run as a route: where each of its actions is taken, which of them this episode has done, and what is next.
+//!
+//! A run and the sections of a file enter. Places are followed along the known ways, and each gain says where it was
+//! made. An action is done if its place says that it worked in the running episode.
+
+use std::collections::HashMap;
+
+use crate::document::run::{Run, write_steps};
+use crate::document::{KnownSection, Tries};
+use crate::map::graph::Graph;
+use crate::map::search::Paths;
+use crate::types::frame::list_item;
+use crate::types::{Scope, fold_action};
+
+/// An action of a route.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stop {
+    /// Number of the gain that it belongs to.
+    pub leg: usize,
+    /// The action.
+    pub action: String,
+    /// Where it is taken; `None` where no known way says so.
+    pub place: Option<u64>,
+    /// What it gains, as the file writes it: `+10`.
+    pub gain: Option<String>,
+    /// It only leads from place to place.
+    is_walk: bool,
+    /// It was done in the running episode.
+    pub is_done: bool,
+}
+
+impl Stop {
+    /// The action, with what it gains.
+    pub fn label(&self) -> String {
+        let action = list_item(&self.action);
+        match &self.gain {
+            Some(gain) => format!("{action} ({gain})"),
+            None => action.into_owned(),
+        }
+    }
+}
+
+/// A run, with the places of its actions.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Route {
+    /// Its actions, in order.
+    pub stops: Vec<Stop>,
+    /// The number of the action behind the last one that was done.
+    pub next: usize,
+}
+
+/// What to do next at a place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Next<'a> {
+    /// Known ways back to the route; empty on it.
+    pub back: Vec<String>,
+    /// The actions of the route from there.
+    pub stops: &'a [Stop],
+}
+
+impl Route {
+    /// Follows a run through the sections of a file. `running` is the running episode.
+    pub fn of(run: &Run, sections: &[KnownSection<'_>], running: u64) -> Route {
+        let places: HashMap<u64, &KnownSection<'_>> = sections
+            .iter()
+            .filter_map(|section| match section.scope {
+                Scope::Location(id) => Some((id, section)),
+                _ => None,
+            })
+            .collect();
+        let mut at = run.begins_at.as_ref().map(|place| place.id);
+        let mut stops: Vec<Stop> = Vec::new();
+        for (leg, gain) in run.gains.iter().enumerate() {
+            for (number, action) in gain.steps.iter().enumerate() {
+                let is_last = number + 1 == gain.steps.len();
+                let section = at.and_then(|at| places.get(&at));
+                let leads_to = section.and_then(|section| leads_to(section, action));
+                stops.push(Stop {
+                    leg,
+                    action: action.clone(),
+                    place: at,
+                    gain: is_last.then(|| gain.earned.to_string()),
+                    is_walk: leads_to.is_some(),
+                    is_done: match is_last && leads_to.is_some() {
+                        // Where walking gains, the place reached says whether it was done.
+                        true => places.get(&gain.at.id).is_some_and(|place| place.was_visited_in(running)),
+                        false => section.is_some_and(|section| has_worked(section, action, running)),
+                    },
+                });
+                at = if is_last { Some(gain.at.id) } else { leads_to.or(at) };
+            }
+        }
+        let is_passed = |stop: &Stop| stop.is_done && (!stop.is_walk || stop.gain.is_some());
+        let next = stops.iter().rposition(is_passed).map_or(0, |last| last + 1);
+        Route { stops, next }
+    }
+
+    /// The actions up to the first that reaches a goal: a place by its id or name, what is gained, or words of an action
+    /// such as the name of an item. `None` where none does.
+    pub fn up_to(&self, goal: &str, run: &Run, names: impl Fn(u64) -> String) -> Option<&[Stop]> {
+        let folded = fold_action(goal);
+        let is_place = |id: u64| id.to_string() == goal || fold_action(&names(id)) == folded;
+        let says = |stop: &Stop| {
+            let action = format!(" {} ", fold_action(&stop.action));
+            action.contains(&format!(" {folded} ")) || stop.gain.as_deref() == Some(goal)
+        };
+        let reaches = |at: &usize| {
+            let stop = &self.stops[*at];
+            let after = match &stop.gain {
+                Some(_) => Some(run.gains[stop.leg].at.id),
+                None => self.stops.get(at + 1).and_then(|next| next.place),
+            };
+            says(stop) || after.is_some_and(is_place)
+        };
+        (0..self.stops.len()).find(reaches).map(|at| &self.stops[..=at])
+    }
+
+    /// What to do next at a place; `None` where the route is done, or no way back to it is known.
+    pub fn next_at(&self, here: u64, graph: &Graph<'_>) -> Option<Next<'_>> {
+        let ahead = &self.stops[self.next..];
+        let deed = ahead.iter().position(|stop| !stop.is_walk || stop.gain.is_some())?;
+        // As far on as only walking lies between.
+        if let Some(at) = ahead[..=deed].iter().rposition(|stop| stop.place == Some(here)) {
+            return Some(Next { back: Vec::new(), stops: &ahead[at..] });
+        }
+        let paths = Paths::from(graph, graph.find(here)?);
+        let way_to = |at: usize| Some((at, paths.to(graph.find(ahead[at].place?)?)?));
+        let (at, back) =
+            (0..=deed).rev().filter_map(way_to).min_by_key(|(at, back)| back.len() + deed - at)?;
+        let back = back.iter().map(|(_, edge)| edge.way.action.to_string()).collect();
+        Some(Next { back, stops: &ahead[at..] })
+    }
+}
+
+impl Next<'_> {
+    /// The first actions, after those that lead back: `back by s, w: take lamp (+5), n`.
+    pub fn write(&self, count: usize) -> String {
+        let stops = self.stops.iter().take(count).map(Stop::label).collect::<Vec<_>>().join(", ");
+        match self.back.is_empty() {
+            true => stops,
+            false => format!("{}, then {stops}", write_steps(&self.back)),
+        }
+    }
+}
+
+/// Where an action led from a place the last time.
+fn leads_to(section: &KnownSection<'_>, action: &str) -> Option<u64> {
+    let action = fold_action(action);
+    section.ways.iter().find(|way| fold_action(&way.action) == action).map(|way| way.to)
+}
+
+fn has_worked(section: &KnownSection<'_>, action: &str, running: u64) -> bool {
+    let action = fold_action(action);
+    let mut worked = section.worked.iter().flat_map(|tries: &Tries<'_>| tries.attempts().into_owned());
+    worked.any(|done| done.episode == Some(running) && fold_action(&done.action) == action)
+}
