@@ -95,12 +95,16 @@ impl Actions {
         }
     }
 
-    /// Adds what the game does not understand of that which could be meant here: it names something that is here.
-    pub(super) fn with_not_understood(
-        self,
+    /// Adds what holds wherever the player is: what the best run does next, and what the game does not understand of that
+    /// which could be meant here, for it names something that is here.
+    pub(super) fn with_circumstances(
+        mut self,
         unread: &UnreadSection<'_>,
         circumstances: &Circumstances<'_>,
     ) -> Actions {
+        if let Scope::Location(here) = unread.scope {
+            self.best_run = circumstances.next_of_best_run(here);
+        }
         if circumstances.not_understood().is_empty() {
             return self;
         }
@@ -392,7 +396,7 @@ mod tests {
         let ends: HashMap<u64, &str> = places.collect();
         let judgement = Judgement::of(section, &circumstances);
         let actions = Actions::of(section, &judgement, &names, &ends);
-        actions.with_not_understood(&unread, &circumstances).render(format)
+        actions.with_circumstances(&unread, &circumstances).render(format)
     }
 
     #[test]

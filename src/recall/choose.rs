@@ -105,10 +105,7 @@ pub(super) fn choose_with_parents(
         let actions = Actions::of(&unread.section, &judgement, known.names, known.ends);
         match &unread.scope {
             Scope::Folder(_) => actions.of_commands(),
-            Scope::Location(id) if Some(&unread.scope) == first_place => Actions {
-                best_run: known.circumstances.next_of_best_run(*id),
-                ..actions.with_not_understood(unread, known.circumstances)
-            },
+            scope if Some(scope) == first_place => actions.with_circumstances(unread, known.circumstances),
             _ => actions,
         }
     };

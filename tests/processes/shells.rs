@@ -99,7 +99,7 @@ fn completions_know_the_values_of_flags() {
         (&["completions", ""], &["bash", "elvish", "fish", "powershell", "zsh"]),
         (&["record", "--provider", "off"], &["offline"]),
         (&["log", "--outcome", "s"], &["stored", "superseded", "seeded"]),
-        (&["episode", ""], &["start", "show"]),
+        (&["episode", ""], &["start", "show", "best"]),
     ] {
         let known = candidates(words);
         let values: Vec<&str> =

@@ -90,7 +90,7 @@ fn a_report_of_a_file_without_history_says_what_is_there_now() {
     run(folder, &["report", "-q"]);
     let data = data_of(&fs::read_to_string(folder.join("Memories.html")).unwrap());
     assert_eq!(data["steps"], json!([["s"]]));
-    assert_eq!(data["sections"].as_array().unwrap().len(), 2);
+    assert_eq!(data["sections"].as_array().unwrap().len(), 3, "two places, and the game with its best run");
     assert!(!folder.join(".memories").exists(), "a reader makes nothing");
 }
 
@@ -245,7 +245,7 @@ fn a_page_follows_commands_and_editors() {
         .iter()
         .map(|section| section["scope"].as_str().unwrap())
         .collect();
-    assert_eq!(scopes, ["location:1", "location:2"]);
+    assert_eq!(scopes, ["location:1", "location:2", "game"]);
     assert_eq!(change["map"]["places"].as_array().unwrap().len(), 2);
     let recall: Value = serde_json::from_str(&run(folder, &["recall", "1", "--json"])).unwrap();
     assert_eq!(change["recalls"]["location:1"]["text"], recall["text"]);

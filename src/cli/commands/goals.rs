@@ -11,7 +11,7 @@ use crate::map::{Graph, Route};
 use crate::types::frame::one_line;
 use crate::types::{Scope, writer_of};
 
-/// List what gained points: where, by what, and whether it is done in this episode
+/// List what gained points, where and by what
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The gains of the best run come first, in its order, then those of other

@@ -24,8 +24,8 @@ Examples:
   memories route lamp                   up to the first action that names it
   memories route Kitchen                up to the first arrival at a place
   memories route +10                    up to the first gain of 10 points
-  memories route --from 64              what is still to be done in this episode,
-                                        from a place
+  memories route --from 64              what is left to do in this episode, from
+                                        a place
   memories route --json | jq -r '.actions[]'
 
 Exit code 0: there is such a run; 1: none is known. With --json: {version,
