@@ -261,7 +261,8 @@ class Recorded(Record):
     `outcome` is `stored`, `revised`, `contested`, `confirmed`, `queued`, `duplicate`, `declined`, `tried`,
     `not_significant` or `recorded_before`. `effect` is what the action did, such as `moved`, `changed`, `refused` or
     `unknown` (`docs/schema/common.json` lists them). `attempt` is the line about the action, where it failed or its
-    effect is not known. `queued` says that the turn waits for a model.
+    effect is not known. `queued` says that the turn waits for a model, `best_run` what became of the best run of the
+    game, if this turn changed it.
     """
 
     outcome: str = ""
@@ -278,6 +279,7 @@ class Recorded(Record):
     reasoning: str | None = None
     model: Model | None = None
     ephemeral_ended: int | None = None
+    best_run: str | None = None
     warnings: tuple[str, ...] = ()
 
 
@@ -328,7 +330,8 @@ class Note(Record):
 class Section(Record):
     """What is shown of one scope: its memories, those that they link to, and the evidence of actions there.
 
-    `…_left_out` counts what the budget had no room for.
+    `best_run` says what the best run of the game does next from here. `…_left_out` counts what the budget had no room
+    for.
     """
 
     scope: str = ""
@@ -337,6 +340,7 @@ class Section(Record):
     episodes: tuple[int, ...] = ()
     memories: tuple[Memory, ...] = ()
     linked: tuple[Memory, ...] = ()
+    best_run: str | None = None
     ways: tuple[Way, ...] = ()
     worked: tuple[Attempt, ...] = ()
     seen: tuple[Attempt, ...] = ()

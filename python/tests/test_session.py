@@ -93,7 +93,7 @@ def test_the_calls_of_many_turns_are_one_process(counted: tuple[str, Path], tmp_
             memories.record(dataclasses.replace(turn, remember=f"Push {number} rings", score_before=0, score_after=5))
             assert memories.tried(3, f"push {number}").memories[0].persistence == "permanent"
             assert (
-                memories.top()[0].name == "Attic"
+                any(memory.name == "Attic" for memory in memories.top())
                 and memories.path(3)
                 and memories.frontier().start == Place(3, "Attic")
             )
