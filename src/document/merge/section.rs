@@ -270,8 +270,18 @@ fn lines_of(items: &[&Item]) -> String {
     items.iter().map(|item| format!("{}\n", item.lines)).collect::<Vec<_>>().join("\n")
 }
 
-/// A text with ranges replaced; of several changes at one place, the first stands first.
+/// A text with ranges replaced; of several changes at one place, the first stands first. Blank lines that would leave with
+/// what stood before them stay behind what is put there.
 fn apply(text: &str, mut splices: Vec<(Range<usize>, String)>) -> String {
+    let puts: Vec<usize> =
+        splices.iter().filter(|(range, _)| range.is_empty()).map(|(range, _)| range.start).collect();
+    for (range, _) in splices.iter_mut().filter(|(_, new)| new.is_empty()) {
+        let is_before_blanks =
+            |at: &&usize| range.start < **at && **at < range.end && text[**at..range.end].trim().is_empty();
+        if let Some(at) = puts.iter().find(is_before_blanks) {
+            range.end = *at;
+        }
+    }
     splices.sort_by_key(|(range, _)| (range.start, range.end));
     let mut out = String::with_capacity(text.len() + splices.iter().map(|(_, new)| new.len()).sum::<usize>());
     let mut done = 0;

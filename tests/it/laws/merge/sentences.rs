@@ -189,3 +189,16 @@ fn a_removed_section_that_the_other_side_changed_stays_with_the_change() {
     }
     assert_eq!(merge(BASE, gone, BASE, Labels::default()).text, gone);
 }
+
+#[test]
+fn a_heading_of_theirs_in_place_of_a_removed_entry_keeps_its_distance_from_the_break() {
+    let entry = "**[NOTE] Door**\nIt is shut.\n\n";
+    let base = format!("## World\n\n### Memories\n\n**[NOTE] Lamp**\nIt burns.\n\n{entry}---\n");
+    let ours = base.replace("[NOTE] Lamp", "[DANGER] Lamp");
+    let theirs = base.replace(entry, "### My theory\n\nA line by hand.\n\n");
+    for (ours, theirs) in [(&ours, &theirs), (&theirs, &ours)] {
+        let text = merge(&base, ours, theirs, Labels::default()).text;
+        assert!(text.ends_with("### My theory\n\nA line by hand.\n\n---\n"), "{text}");
+        assert!(text.contains("[DANGER] Lamp") && !text.contains("Door"), "{text}");
+    }
+}
