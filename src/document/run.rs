@@ -185,14 +185,14 @@ fn split_steps(text: &str) -> Option<Vec<String>> {
             None => Some(behind).filter(|behind| behind.is_empty())?,
         };
         let action = Some(action.trim()).filter(|action| !action.is_empty())?;
-        // A run of waits is short; a number beyond is a slip.
-        steps.extend(std::iter::repeat_n(action.to_owned(), usize::try_from(count.min(MAX_REPEATS)).ok()?));
+        let count = usize::try_from(count).ok().filter(|count| *count <= MAX_STEPS - steps.len())?;
+        steps.extend(std::iter::repeat_n(action.to_owned(), count));
     }
     Some(steps)
 }
 
-/// How often one action may be repeated in a row.
-const MAX_REPEATS: u64 = 999;
+/// Actions of one gain; a line with more is a slip, and no gain.
+const MAX_STEPS: usize = 9999;
 
 /// Actions between commas; those that follow each other and are the same stand once, with their number.
 pub fn write_steps(steps: &[String]) -> String {
@@ -226,6 +226,10 @@ mod tests {
         assert_eq!(run.gains[1].failed, Some(4));
         let remarked = format!("{text}\n\nMind the thief.\n- five points at the end");
         assert_eq!(Run::parse(&remarked), run, "a remark is no gain");
+        for count in [10_000, u64::MAX] {
+            let endless = format!("- +1 at [Hall](#location-1-hall): wait ×{count}");
+            assert_eq!(Run::parse(&endless).gains, [], "{count}");
+        }
     }
 
     proptest! {

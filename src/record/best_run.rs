@@ -124,7 +124,7 @@ impl BestRun<'_> {
         for (at, gain) in run.gains.iter_mut().enumerate() {
             let same = known.and_then(|(run, _)| run.gains.iter().find(|other| is_same_gain(other, gain)));
             // The gains before were counted when they were made.
-            gain.count = same.map_or(1, |same| same.count + u64::from(is_again && at == last));
+            gain.count = same.map_or(1, |same| same.count.saturating_add(u64::from(is_again && at == last)));
         }
         let score = earned.worth.score.map_or(String::new(), |score| format!(", with a score of {score}"));
         let mut memory = Memory::new(Category::procedure(), BEST_RUN, run.write());
