@@ -103,7 +103,7 @@ impl Actions {
         circumstances: &Circumstances<'_>,
     ) -> Actions {
         if let Scope::Location(here) = unread.scope {
-            self.best_run = circumstances.next_of_best_run(here);
+            self.best_run = circumstances.ahead.and_then(|ahead| ahead.at(here));
         }
         if circumstances.not_understood().is_empty() {
             return self;

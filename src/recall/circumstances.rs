@@ -8,18 +8,11 @@ use std::collections::HashSet;
 
 use memchr::memmem;
 
+use crate::document::Section;
 use crate::document::evidence::parse_attempts;
 use crate::document::fields::write_moment;
-use crate::document::run::Run;
-use crate::document::{Section, known_ways};
-use crate::map::{Graph, Route};
-use crate::types::{Attempt, Memory, Moment};
-
-/// Actions of the best run that a recall shows.
-const NEXT: usize = 3;
-
-/// Longest way back to the best run that a recall shows, in actions.
-const NEAR: usize = 4;
+use crate::recall::ahead::Ahead;
+use crate::types::{Attempt, Moment};
 
 /// The change that a new episode makes.
 const EPISODE_BEGAN: &str = "another episode began";
@@ -33,7 +26,7 @@ pub struct Circumstances<'a> {
     pub(super) running_episode: u64,
     text: Option<Box<dyn Fn() -> String + 'a>>,
     done: OnceCell<Vec<Attempt>>,
-    best_run: Option<Memory>,
+    pub(super) ahead: Option<&'a Ahead<'a>>,
 }
 
 impl<'a> Circumstances<'a> {
@@ -46,28 +39,13 @@ impl<'a> Circumstances<'a> {
             running_episode,
             text: Some(Box::new(text)),
             done: OnceCell::new(),
-            best_run: None,
+            ahead: None,
         }
     }
 
-    /// The same with the entry of the best run.
-    pub(crate) fn with_best_run(self, best_run: Option<Memory>) -> Circumstances<'a> {
-        Circumstances { best_run, ..self }
-    }
-
-    /// What the best run does next at a place, as a sentence; `None` where there is no run, or it is done.
-    pub(super) fn next_of_best_run(&self, here: u64) -> Option<String> {
-        let memory = self.best_run.as_ref()?;
-        let run = Run::of(memory)?;
-        let text = self.text.as_ref().map(|read| read()).unwrap_or_default();
-        let sections = known_ways(&text);
-        let route = Route::of(&run, &sections, self.running_episode);
-        let next = route.next_at(here, &Graph::of(sections))?;
-        if next.back.len() > NEAR {
-            return None;
-        }
-        let score = memory.provenance.score.map_or(String::new(), |score| format!(", {score} points"));
-        Some(format!("Next (best run{score}): {}", next.write(NEXT)))
+    /// The same with what of the best run is still to be done.
+    pub(super) fn with_ahead(self, ahead: Option<&'a Ahead<'a>>) -> Circumstances<'a> {
+        Circumstances { ahead, ..self }
     }
 
     /// Actions that the game's parser does not understand.

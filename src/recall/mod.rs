@@ -4,6 +4,7 @@
 //! be rendered. Nothing is locked or written.
 
 mod actions;
+pub(crate) mod ahead;
 pub(crate) mod brief;
 pub mod budget;
 mod candidates;
@@ -21,12 +22,12 @@ mod render;
 mod said;
 mod view;
 
-use crate::document::run::BEST_RUN;
 use crate::document::{EntryText, UnreadSection};
 use crate::notebook::Snapshot;
 use crate::types::{Memory, Scope, ScopeName, Viewer};
 
 pub(crate) use actions::Actions;
+use ahead::{Ahead, run_to_follow};
 use choose::choose_with_parents;
 pub use choose::{Known, choose};
 pub use circumstances::Circumstances;
@@ -67,6 +68,25 @@ pub(crate) fn recall_newest(
     format: Format,
     count: usize,
 ) -> Result<Vec<View>, RecallError> {
+    let run = run_to_follow(snapshot);
+    let text = run.as_ref().map(|_| snapshot.whole_text()).unwrap_or_default();
+    let ahead = run.and_then(|run| Ahead::of(&run, &text, snapshot.running_episode()));
+    recall_ahead((snapshot, viewer), names, limits, format, count, ahead.as_ref())
+}
+
+/// The same with what of the best run is still to be done, which is found once for many places.
+///
+/// # Errors
+///
+/// See [`recall`].
+pub(crate) fn recall_ahead(
+    (snapshot, viewer): (&Snapshot, &Viewer),
+    names: &[ScopeName],
+    limits: &Limits,
+    format: Format,
+    count: usize,
+    ahead: Option<&Ahead<'_>>,
+) -> Result<Vec<View>, RecallError> {
     let meant = lookup::resolve(snapshot, viewer, names)?;
     let seen = |meant: &lookup::Meant| match &meant.to_come {
         Some(name) => UnreadSection::nothing(&meant.scope).called(name),
@@ -93,8 +113,8 @@ pub(crate) fn recall_newest(
     let (ends, names) = snapshot.ends_of(ways);
     let game = snapshot.unread(&Scope::Game);
     let running = snapshot.running_episode();
-    let circumstances = Circumstances::of(&game.section, running, || snapshot.whole_text().into_owned())
-        .with_best_run(game.live_with_title(BEST_RUN).map(|entry| entry.read()));
+    let circumstances =
+        Circumstances::of(&game.section, running, || snapshot.whole_text().into_owned()).with_ahead(ahead);
     let known = Known { linked: &linked, names: &names, ends: &ends, circumstances: &circumstances };
     let mut views = choose_with_parents((&sections, &above), &known, limits, format);
     for view in &mut views {

@@ -12,8 +12,9 @@ use crate::document::known_ways;
 use crate::document::problem::Problem;
 use crate::map::{Graph, Layout};
 use crate::notebook::Snapshot;
+use crate::recall::ahead::{Ahead, run_to_follow};
 use crate::recall::budget::estimate_tokens;
-use crate::recall::{Format, Limits, recall, render};
+use crate::recall::{Format, Limits, recall_ahead, render};
 use crate::search::top::top;
 use crate::stats::figures::Stats;
 use crate::types::{Scope, ScopeName, Viewer};
@@ -118,10 +119,12 @@ fn recalls<'a>(
     limits: &Limits,
 ) -> BTreeMap<String, Option<Recalled>> {
     let mut recalls = BTreeMap::new();
+    let run = run_to_follow(snapshot);
+    let ahead = run.and_then(|run| Ahead::of(&run, snapshot.text(), snapshot.running_episode()));
     for scope in scopes {
         recalls.entry(scope.to_string()).or_insert_with(|| {
-            let views =
-                recall(snapshot, &Viewer::Person, &[ScopeName::Scope(scope.clone())], limits, Format::Text);
+            let (of, names) = ((snapshot, &Viewer::Person), [ScopeName::Scope(scope.clone())]);
+            let views = recall_ahead(of, &names, limits, Format::Text, usize::MAX, ahead.as_ref());
             let text = render(&views.ok()?, Format::Text);
             Some(Recalled { tokens: estimate_tokens(&text), text })
         });
