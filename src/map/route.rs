@@ -21,7 +21,7 @@ pub struct Stop {
     pub action: String,
     /// Where it is taken; `None` where no known way says so.
     pub place: Option<u64>,
-    /// What it gains, as the file writes it: `+10`.
+    /// The gain that it makes, as the file writes it: `+10`.
     pub gain: Option<String>,
     /// It only leads from place to place.
     is_walk: bool,
@@ -49,7 +49,7 @@ pub struct Route {
     pub next: usize,
 }
 
-/// What to do next at a place.
+/// The actions that come next at a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Next<'a> {
     /// Known ways back to the route; empty on it.
@@ -115,7 +115,7 @@ impl Route {
         (0..self.stops.len()).find(reaches).map(|at| &self.stops[..=at])
     }
 
-    /// What to do next at a place; `None` where the route is done, or no way back to it is known.
+    /// The actions that come next at a place; `None` where the route is done, or no way back to it is known.
     pub fn next_at(&self, here: u64, graph: &Graph<'_>) -> Option<Next<'_>> {
         let ahead = &self.stops[self.next..];
         let deed = ahead.iter().position(|stop| !stop.is_walk || stop.gain.is_some())?;
@@ -133,7 +133,7 @@ impl Route {
 }
 
 impl Next<'_> {
-    /// The first actions, after those that lead back: `back by s, w: take lamp (+5), n`.
+    /// The first actions, behind those that lead back to the route: `s, w, then take lamp (+5), n`.
     pub fn write(&self, count: usize) -> String {
         let stops = self.stops.iter().take(count).map(Stop::label).collect::<Vec<_>>().join(", ");
         match self.back.is_empty() {

@@ -27,7 +27,7 @@ const SEEN_CHARS: usize = 40;
 /// Actions at a place, the most likely to be repeated first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Actions {
-    /// What the best run of the game does next from here.
+    /// A sentence that names the next actions of the best run from here.
     pub best_run: Option<String>,
     /// Ways that were walked.
     pub ways: Vec<WalkedWay>,

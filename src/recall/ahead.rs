@@ -30,7 +30,7 @@ impl<'a> Ahead<'a> {
         Some(Ahead { score: memory.provenance.score, route, graph: Graph::of(sections) })
     }
 
-    /// What comes next at a place; `None` where the run is done, or the place is far from it.
+    /// A sentence that names the next actions at a place; `None` where the run is done, or the place is far from it.
     pub(super) fn at(&self, here: u64) -> Option<String> {
         let next = self.route.next_at(here, &self.graph).filter(|next| next.back.len() <= NEAR)?;
         let score = self.score.map_or(String::new(), |score| format!(", {score} points"));
@@ -38,8 +38,12 @@ impl<'a> Ahead<'a> {
     }
 }
 
-/// The entry of the best run, unless it is of the running episode: all of a run is done in its own episode.
+/// The live entry of the best run.
+pub(crate) fn entry_of_best_run(snapshot: &Snapshot) -> Option<Memory> {
+    Some(snapshot.unread(&Scope::Game).live_with_title(BEST_RUN)?.read())
+}
+
+/// The same, unless the run is of the running episode: all of a run is done in its own episode.
 pub(crate) fn run_to_follow(snapshot: &Snapshot) -> Option<Memory> {
-    let memory = snapshot.unread(&Scope::Game).live_with_title(BEST_RUN)?.read();
-    (memory.provenance.episode != Some(snapshot.running_episode())).then_some(memory)
+    entry_of_best_run(snapshot).filter(|memory| memory.provenance.episode != Some(snapshot.running_episode()))
 }

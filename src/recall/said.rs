@@ -13,7 +13,7 @@ pub(super) struct Said {
 }
 
 impl Said {
-    /// What a memory says.
+    /// The words of a memory, with its category and group.
     pub(super) fn by(memory: &Memory) -> Said {
         let text = ComparableText::new(&format!("{}\n{}", memory.title, memory.text));
         Said { category: memory.category.clone(), group: Group::of(memory), text }

@@ -235,7 +235,7 @@ impl Played {
         })
     }
 
-    /// What the turn earned.
+    /// The gain that the turn made, if it made one.
     fn earned(&self, goals: &[u64]) -> Option<Earned> {
         let has_moved = self.before.id != self.after.id;
         match score_change(&self.turn) {
@@ -258,7 +258,7 @@ impl Played {
 }
 
 impl Earnings {
-    /// What an episode earned, up to where its score was highest.
+    /// The gains of an episode up to the turn with its highest score.
     fn of(turns: &[Played], goals: &[u64]) -> Earnings {
         let mut best = Earnings::default();
         let mut run = Run { begins_at: turns.first().map(|turn| turn.before.clone()), gains: Vec::new() };
@@ -285,7 +285,7 @@ impl Earnings {
         best
     }
 
-    /// What an episode did up to its last turn, which a person marked.
+    /// The gains of an episode, and its actions behind them up to the last turn, which a person marked.
     fn to_the_end(turns: &[Played], last: &Played) -> Earnings {
         let mut run = Run { begins_at: turns.first().map(|turn| turn.before.clone()), gains: Vec::new() };
         let mut steps: Vec<&Played> = Vec::new();

@@ -156,7 +156,8 @@ pub fn effect_of(
     if changes.death || tells_death(&turn.response) {
         return Effect::Died;
     }
-    // What is lost while the game refuses the action somebody else took; what is gained was taken up for it.
+    // If the game refuses the action, an item that is lost was stolen, and an item that is gained was only taken up for
+    // the attempt.
     let shown = shown_by(changes);
     let may_be_anothers = |effect: Effect| match effect {
         Effect::Lost => true,

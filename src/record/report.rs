@@ -82,7 +82,7 @@ pub struct RecordReport {
     /// Ephemeral memories of the earlier episode, which this turn ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ephemeral_ended: Option<u64>,
-    /// What became of the best run of the game, if this turn changed it.
+    /// A sentence about the best run of the game, if this turn changed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub best_run: Option<String>,
     /// Everything that was dropped, changed or could not be done.

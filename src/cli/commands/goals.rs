@@ -8,8 +8,8 @@ use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::document::known_ways;
 use crate::map::{Graph, Route};
+use crate::types::Scope;
 use crate::types::frame::one_line;
-use crate::types::{Scope, writer_of};
 
 /// List what gained points, where and by what
 #[derive(Debug, clap::Args)]
@@ -69,7 +69,7 @@ pub fn run(mut cli: Cli<'_>, _: GoalsArgs) -> Result<u8, Failure> {
         for memory in snapshot.section(&heading.scope).live() {
             let Some(points) = memory.provenance.score_change.filter(|points| *points > 0) else { continue };
             let gain = format!("{points:+}");
-            // What the best run gains is told where it was, by another text.
+            // A memory may tell of the same gain as the best run, at the place where the action was taken.
             let is_told = |goal: &Goal| {
                 goal.gain == gain
                     && (goal.place == place || memory.title.contains(graph.place_name(goal.place)))
@@ -83,7 +83,7 @@ pub fn run(mut cli: Cli<'_>, _: GoalsArgs) -> Result<u8, Failure> {
                 action: memory.title.clone(),
                 episode: memory.provenance.episode,
                 turn: memory.provenance.turns.map(|turns| turns.first),
-                writer: memory.provenance.tags.iter().find_map(|tag| writer_of(tag)).map(str::to_owned),
+                writer: memory.writers().first().map(|writer| (*writer).to_owned()),
                 in_best_run: false,
                 count: None,
                 failed: None,

@@ -6,12 +6,13 @@ use crate::cli::commands::map_places::{named_or_last, read_file};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::document::known_ways;
-use crate::document::run::{BEST_RUN, Run};
+use crate::document::run::Run;
 use crate::map::route::Stop;
 use crate::map::{Graph, Route};
 use crate::notebook::Snapshot;
+use crate::recall::ahead::entry_of_best_run;
+use crate::types::Memory;
 use crate::types::frame::one_line;
-use crate::types::{Memory, Scope};
 
 /// Print the best run of the game, or what leads to a goal
 #[derive(Debug, clap::Args)]
@@ -42,7 +43,7 @@ pub(crate) struct RouteArgs {
 
 /// The best run of a file, and its entry.
 pub(crate) fn best_run(snapshot: &Snapshot) -> Option<(Run, Memory)> {
-    let memory = snapshot.unread(&Scope::Game).live_with_title(BEST_RUN)?.read();
+    let memory = entry_of_best_run(snapshot)?;
     Some((Run::of(&memory)?, memory))
 }
 

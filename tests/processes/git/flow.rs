@@ -35,7 +35,7 @@ fn assert_all_is_there(base: &str, sides: &[String], merged: &str) {
     for (scope, side) in sides.iter().flatten() {
         let result = section_of(&merged, scope).unwrap_or_else(|| panic!("{scope} is lost"));
         let old = section_of(&base, scope).unwrap_or(&none);
-        // Of the best runs of two sides the better one stays.
+        // A merge keeps one best run, the better one.
         let is_kept = |entry: &&Memory| !old.memories.contains(entry) && entry.title != BEST_RUN;
         for entry in side.memories.iter().filter(is_kept) {
             assert!(has_entry(result, entry), "{scope}: `{}` is lost: {:?}", entry.title, entry.text);
