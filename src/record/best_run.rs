@@ -13,8 +13,10 @@ use crate::notebook::replace_own;
 use crate::record::changes::score_change;
 use crate::record::context::TurnContext;
 use crate::record::effect::{Effect, is_idle};
+use crate::record::error::RecordError;
 use crate::record::places::Place;
 use crate::record::turn::Turn;
+use crate::store::StoreError;
 use crate::types::{Category, Memory, Moment, Scope, Span, fold_action};
 
 /// Longest reply that only says that time passes, in characters.
@@ -60,13 +62,14 @@ pub(super) struct BestRun<'a> {
 ///
 /// # Errors
 ///
-/// See [`DocumentError`].
-pub(crate) fn mark(files: &mut Files, journal: &Journal, episode: u64) -> Result<bool, DocumentError> {
-    let turns = journal.turns_of_episode(episode).ok().flatten().unwrap_or_default();
+/// When the journal cannot be read, or the file cannot take the edit.
+pub(crate) fn mark(files: &mut Files, journal: &Journal, episode: u64) -> Result<bool, RecordError> {
+    let turns = journal.turns_of_episode(episode)?.unwrap_or_default();
     let turns: Vec<Played> = turns.iter().filter_map(Played::of).collect();
     let Some(last) = turns.last() else { return Ok(false) };
     let marked = BestRun { episode, number: last.number, goals: &[] };
-    marked.write(files, &Earnings::to_the_end(&turns, last), None).map(|_| true)
+    marked.write(files, &Earnings::to_the_end(&turns, last), None)?;
+    Ok(true)
 }
 
 impl BestRun<'_> {
@@ -75,30 +78,30 @@ impl BestRun<'_> {
     ///
     /// # Errors
     ///
-    /// See [`DocumentError`].
+    /// When the journal cannot be read, or the file cannot take the edit.
     pub(super) fn keep(
         &self,
         files: &mut Files,
         journal: &Journal,
         (context, effect): (&TurnContext, Effect),
-    ) -> Result<Option<String>, DocumentError> {
+    ) -> Result<Option<String>, RecordError> {
         let old = files.live_with_title(&Scope::Game, BEST_RUN);
         let now = Played::now(context, effect);
         let known = old.as_ref().and_then(|old| Some((Run::of(old)?, old)));
         if now.earned(self.goals).is_none() {
             return match known {
-                Some((run, old)) => self.mark_failed(files, old, run, &now).map(|()| None),
+                Some((run, old)) => Ok(self.mark_failed(files, old, run, &now).map(|()| None)?),
                 None => Ok(None),
             };
         }
-        let Some(mut turns) = self.earlier_turns(journal) else { return Ok(None) };
+        let Some(mut turns) = self.earlier_turns(journal)? else { return Ok(None) };
         turns.push(now);
         let earned = Earnings::of(&turns, self.goals);
         let Some((run, old)) = known else {
-            return self.write(files, &earned, None);
+            return Ok(self.write(files, &earned, None)?);
         };
         if earned.worth > worth_of(old, &run, self.goals) {
-            return self.write(files, &earned, Some((&run, old)));
+            return Ok(self.write(files, &earned, Some((&run, old)))?);
         }
         if old.provenance.episode != Some(self.episode) {
             self.learn(files, old, run, earned.run.gains.last())?;
@@ -107,9 +110,9 @@ impl BestRun<'_> {
     }
 
     /// The turns of the episode before this one; `None` where the journal does not reach back to its beginning.
-    fn earlier_turns(&self, journal: &Journal) -> Option<Vec<Played>> {
-        let turns = journal.turns_of_episode(self.episode).ok()??;
-        Some(turns.iter().filter_map(Played::of).collect())
+    fn earlier_turns(&self, journal: &Journal) -> Result<Option<Vec<Played>>, StoreError> {
+        let turns = journal.turns_of_episode(self.episode)?;
+        Ok(turns.map(|turns| turns.iter().filter_map(Played::of).collect()))
     }
 
     fn write(

@@ -104,6 +104,27 @@ fn what_earned_points_is_kept_in_order_as_it_is_earned() {
 }
 
 #[test]
+fn a_turn_that_earns_is_refused_while_the_journal_cannot_be_read() {
+    let game = Game::new();
+    let (earlier, earns) = (&first_episode()[..4], &first_episode()[4..5]);
+    game.play(earlier);
+    let journal = game.store.folder().join("journal.jsonl");
+    let aside = journal.with_extension("aside");
+    fs::rename(&journal, &aside).unwrap();
+    fs::create_dir(&journal).unwrap();
+    let before = fs::read_to_string(game.store.path()).unwrap();
+    let notebook = Notebook::new(game.store.clone(), Clock::fixed("2026-01-31T12:00:00Z"));
+    let settings = RecordSettings::default();
+    let recorder = Recorder { notebook: &notebook, judge: Judge::Rules, settings: &settings };
+    assert!(recorder.record(Turn::from_value(&earns[0]).unwrap()).is_err());
+    assert_eq!(fs::read_to_string(game.store.path()).unwrap(), before);
+    fs::remove_dir(&journal).unwrap();
+    fs::rename(&aside, &journal).unwrap();
+    game.play(earns);
+    assert!(game.entry().text.contains("+10 at [Hall]"), "{}", game.entry().text);
+}
+
+#[test]
 fn single_turns_and_many_leave_the_same_run() {
     let game = Game::new();
     game.play(&first_episode());
