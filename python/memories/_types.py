@@ -307,7 +307,7 @@ class RecordedAll(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Way(Record):
-    """A way that was walked from the place: the action, and the place `to` which it led."""
+    """A way that was walked from the place: the action, the place `to` which it led, and what opened it (`after`)."""
 
     action: str = ""
     to: int = 0
@@ -315,6 +315,7 @@ class Way(Record):
     count: int = 0
     episode: int | None = None
     turn: int | None = None
+    after: tuple[str, ...] = ()
     sometimes: tuple[str, ...] = ()
 
 
@@ -419,7 +420,7 @@ class Refusal(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step(Record):
-    """A step of a path: an action that leads from one place to the next.
+    """A step of a path: an action that leads from one place to the next, and those that opened the way (`after`).
 
     What makes it doubtful is told: that it was refused since it was last walked (`refused_since`), or killed
     (`deadly`), and where else it led (`sometimes_to`).
@@ -431,6 +432,7 @@ class Step(Record):
     count: int = 0
     episode: int | None = None
     turn: int | None = None
+    after: tuple[str, ...] = ()
     refused_since: Refusal | None = None
     sometimes_to: tuple[Place, ...] = ()
     led_elsewhere_since: bool = False
@@ -455,6 +457,7 @@ class Path(Record):
 class Unexplored(Record):
     """A place with directions that were never tried there, and the actions that lead to it.
 
+    The most promising directions come first; the description of the place names those in `named`.
     `steps` and `actions` are `None` where no way to it is known.
     """
 
@@ -463,11 +466,12 @@ class Unexplored(Record):
     steps: int | None = None
     actions: tuple[str, ...] | None = None
     directions: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frontier(Record):
-    """Places with directions that were never tried, the nearest first. `left_out` is the number of further ones."""
+    """Places with directions that were never tried, the most promising first. `left_out` is the number of further ones."""
 
     start: Place | None = field(default=None, metadata={"keys": ("from",)})
     places: tuple[Unexplored, ...] = ()

@@ -16,7 +16,7 @@ use crate::document::parser::RegionKind;
 use crate::document::scan::{self, Event, walk};
 use crate::document::section::Section;
 use crate::document::ways::{KnownWay, known_way};
-use crate::types::{Attempt, Scope, TryResult};
+use crate::types::{Attempt, Scope, TryResult, fold_action};
 
 /// A section of a place or of the game, as far as a map needs it. Sections of one scope are one.
 #[derive(Debug, Clone)]
@@ -51,6 +51,13 @@ impl<'a> KnownSection<'a> {
             tried: vec![Tries::Attempts(&section.tried)],
             worked: vec![Tries::Attempts(&section.worked)],
         }
+    }
+
+    /// True if an action worked in an episode.
+    pub(crate) fn has_worked_in(&self, action: &str, episode: u64) -> bool {
+        let action = fold_action(action);
+        let mut worked = self.worked.iter().flat_map(|tries| tries.attempts().into_owned());
+        worked.any(|done| done.episode == Some(episode) && fold_action(&done.action) == action)
     }
 
     /// True if the place was visited in an episode, as its line of visits says.

@@ -14,6 +14,12 @@ use crate::types::{Provenance, Span, Way};
 /// written anew.
 const REFUSED_WITHOUT: &str = "refused without:";
 
+/// The beginning of the last field of a way; what opened it follows.
+const AFTER: &str = "after ";
+
+/// What is escaped in an action of that field: it would end the action, or begin a comment.
+const AFTER_ESCAPES: [char; 3] = ['\\', ';', '<'];
+
 /// A way, and whether its line says no more than that. One that says more is a person's: no program changes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WayLine {
@@ -32,12 +38,13 @@ pub(crate) struct KnownWay<'a> {
     pub(crate) count: u64,
     pub(crate) episode: Option<u64>,
     pub(crate) turn: Option<u64>,
+    pub(crate) after: Vec<Cow<'a, str>>,
 }
 
 impl<'a> KnownWay<'a> {
     /// Borrows from a way that was read before.
     pub(crate) fn of(way: &'a Way) -> KnownWay<'a> {
-        let Way { action, to, name, count, episode, turn } = way;
+        let Way { action, to, name, count, episode, turn, after } = way;
         KnownWay {
             action: Cow::Borrowed(action),
             to: *to,
@@ -45,21 +52,26 @@ impl<'a> KnownWay<'a> {
             count: *count,
             episode: *episode,
             turn: *turn,
+            after: after.iter().map(|action| Cow::Borrowed(&**action)).collect(),
         }
     }
 
     fn into_owned(self) -> KnownWay<'static> {
-        let KnownWay { action, to, name, count, episode, turn } = self;
-        let (action, name) = (Cow::Owned(action.into_owned()), Cow::Owned(name.into_owned()));
-        KnownWay { action, to, name, count, episode, turn }
+        let owned = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
+        KnownWay {
+            action: owned(self.action),
+            name: owned(self.name),
+            after: self.after.into_iter().map(owned).collect(),
+            ..self
+        }
     }
 }
 
 impl From<KnownWay<'_>> for Way {
     fn from(way: KnownWay<'_>) -> Way {
-        let KnownWay { action, to, name, count, episode, turn } = way;
-        let (action, name) = (action.into_owned(), name.into_owned());
-        Way { action, to, name, count, episode, turn }
+        let KnownWay { action, to, name, count, episode, turn, after } = way;
+        let after = after.into_iter().map(Cow::into_owned).collect();
+        Way { action: action.into_owned(), to, name: name.into_owned(), count, episode, turn, after }
     }
 }
 
@@ -89,14 +101,42 @@ fn split_way(line: &str) -> Option<(KnownWay<'_>, bool)> {
         None if rest.trim().is_empty() => "",
         None => return None,
     };
+    let (fields, after) = split_after(fields);
     let fields = fields.find(REFUSED_WITHOUT).map_or(fields, |at| &fields[..at]);
     let fields = parse_fields(fields);
     let turn = fields.turns.map(|turns| turns.last);
     let known = Provenance { episode: fields.episode, turns: turn.map(Span::one), ..Provenance::default() };
     let is_whole = fields == known && comment.is_empty();
     let action = Cow::Borrowed((!action.trim().is_empty()).then_some(action)?);
-    let way = KnownWay { action, to, name, count, episode: fields.episode, turn };
+    let way = KnownWay { action, to, name, count, episode: fields.episode, turn, after };
     Some((way, is_whole))
+}
+
+/// The fields without the last one, and the actions which that one lists: `Ep1, after unlock door; open door`.
+fn split_after(fields: &str) -> (&str, Vec<Cow<'_, str>>) {
+    let at = match fields.starts_with(AFTER) {
+        true => Some(0),
+        false => fields.match_indices(AFTER).map(|(at, _)| at).find(|at| fields[..*at].ends_with(", ")),
+    };
+    let Some(at) = at else { return (fields, Vec::new()) };
+    let mut actions = Vec::new();
+    let mut rest = &fields[at + AFTER.len()..];
+    while !rest.is_empty() {
+        let mut is_escaped = false;
+        let end = rest.find(|c| {
+            let ends = c == ';' && !is_escaped;
+            is_escaped = c == '\\' && !is_escaped;
+            ends
+        });
+        let (action, others) = end.map_or((rest, ""), |end| (&rest[..end], &rest[end + 1..]));
+        actions.push(match action.contains('\\') {
+            true => Cow::Owned(unescape(action.trim(), |c| AFTER_ESCAPES.contains(&c))),
+            false => Cow::Borrowed(action.trim()),
+        });
+        rest = others;
+    }
+    actions.retain(|action| !action.is_empty());
+    (fields[..at].trim_end_matches(", "), actions)
 }
 
 /// A link to the section of a place: its id, its name, and the rest of the line.
@@ -130,10 +170,15 @@ fn split_place(text: &str) -> Option<(u64, Cow<'_, str>, &str)> {
 
 /// The canonical line of a way.
 pub fn write_way(way: &Way) -> String {
-    let Way { action, to, name, count, episode, turn } = way;
+    let Way { action, to, name, count, episode, turn, after } = way;
     let name = stored_line(name);
     let fields = Provenance { episode: *episode, turns: turn.map(Span::one), ..Provenance::default() };
-    let fields = write_fields(&fields);
+    let mut fields = write_fields(&fields);
+    if !after.is_empty() {
+        let after: Vec<String> = after.iter().map(|one| escape(&stored_line(one), &AFTER_ESCAPES)).collect();
+        let comma = if fields.is_empty() { "" } else { ", " };
+        fields.push_str(&format!("{comma}{AFTER}{}", after.join("; ")));
+    }
     let action = write_code_span(&stored_line(action));
     let line =
         format!("- {action} → {}{}{}", write_link(*to, &name), write_count(*count), write_mark(&fields));
@@ -179,6 +224,7 @@ mod tests {
             count: 5,
             episode: Some(5),
             turn: Some(12),
+            after: Vec::new(),
         };
         let line = "- `north` → [North of \\[the\\] House](#location-137-north-of-the-house) ×5 *(Ep5, T12)*";
         assert_eq!(write_way(&way), line);
@@ -188,6 +234,10 @@ mod tests {
         assert!(!parse_way("- `n` → Location 3: Hall *(beware, Ep1, T3-9)*").unwrap().is_whole);
         let by_hand = parse_way("- `n` -> Location 3: Hall ×2").unwrap().way;
         assert_eq!((by_hand.to, by_hand.name.as_str(), by_hand.count), (3, "Hall", 2));
+        let opened =
+            parse_way("- `n` → Location 3: Hall *(Ep1, after unlock door; say \"a\\; b\")*").unwrap();
+        assert!(opened.is_whole);
+        assert_eq!(opened.way.after, ["unlock door", "say \"a; b\""]);
         for broken in
             ["- `n`: no", "- `n` → Hall", "- n → Location 3", "- `n` → [Hall](#hall)", "- `n` → Location x"]
         {
@@ -197,10 +247,18 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ways_come_back(action in "[`a →]{1,5}", name in "\\PC{0,12}", to: u64) {
+        fn ways_come_back(
+            action in "[`a →]{1,5}",
+            name in "\\PC{0,12}",
+            to: u64,
+            after in prop::collection::vec("\\PC{1,8}|[a;,<>!)* -]{1,8}|refused without", 0..3),
+            episode: Option<u64>,
+        ) {
             let (action, name) = (stored_line(&action), stored_line(&name));
             prop_assume!(!action.is_empty() && name != format!("Location {to}"));
-            let way = Way { action, to, name, count: 1, episode: Some(1), turn: None };
+            let after: Vec<String> = after.iter().map(|action| stored_line(action)).collect();
+            prop_assume!(after.iter().all(|action| !action.is_empty()));
+            let way = Way { action, to, name, count: 1, episode, turn: None, after };
             prop_assert_eq!(parse_way(&write_way(&way)), Some(WayLine { way, is_whole: true }));
         }
     }

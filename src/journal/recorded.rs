@@ -107,6 +107,14 @@ impl RecordedTurns {
     }
 }
 
+impl EarlierTurn {
+    /// Id of the place where it began.
+    pub(crate) fn begins_at(&self) -> Option<u64> {
+        let id = |field: &str| self.turn[field]["id"].as_u64();
+        id("location_before").or_else(|| id("location_after"))
+    }
+}
+
 impl Journal {
     /// All turns that are still kept.
     ///
@@ -196,6 +204,27 @@ impl Journal {
         Ok(reply)
     }
 
+    /// The turns of an episode at a place since the player came there, oldest first.
+    ///
+    /// # Errors
+    ///
+    /// When the journal cannot be read.
+    pub(crate) fn turns_of_stay(&self, episode: u64, place: u64) -> Result<Vec<EarlierTurn>, StoreError> {
+        let mut newest_first: Vec<EarlierTurn> = Vec::new();
+        self.tail(1, |line| {
+            let Some(turn) = turn_as_played(line) else { return false };
+            let end = turn.turn["location_after"]["id"].as_u64();
+            let is_here = turn.begins_at() == Some(place) && end.is_none_or(|end| end == place);
+            let is_of_stay = turn.episode == Some(episode) && is_here;
+            if is_of_stay {
+                newest_first.push(turn);
+            }
+            !is_of_stay
+        })?;
+        newest_first.reverse();
+        Ok(newest_first)
+    }
+
     /// The turns of an episode as they were played, oldest first; `None` where no end of them is found in the last
     /// [`EPISODE_TURNS`].
     ///
@@ -206,10 +235,7 @@ impl Journal {
         let mut newest_first: Vec<EarlierTurn> = Vec::new();
         let mut looked_at = 0;
         self.tail(1, |line| {
-            let entry = line.contains("\"turn\":").then(|| Entry::parse(line)).flatten();
-            let entry =
-                entry.filter(|entry: &Entry<'_, Value>| entry.resolves.is_none() && entry.carried.is_none());
-            let Some(turn) = entry.as_ref().and_then(EarlierTurn::of) else { return false };
+            let Some(turn) = turn_as_played(line) else { return false };
             looked_at += 1;
             let is_before = turn.episode < Some(episode);
             let is_first = turn.episode == Some(episode) && turn.number.is_some_and(|number| number <= 1);
@@ -221,6 +247,13 @@ impl Journal {
         newest_first.reverse();
         Ok(Some(newest_first).filter(|_| looked_at <= EPISODE_TURNS))
     }
+}
+
+/// The whole turn of a line that was recorded when it was played.
+fn turn_as_played(line: &str) -> Option<EarlierTurn> {
+    let entry = line.contains("\"turn\":").then(|| Entry::parse(line)).flatten();
+    let entry = entry.filter(|entry: &Entry<'_, Value>| entry.resolves.is_none() && entry.carried.is_none());
+    entry.as_ref().and_then(EarlierTurn::of)
 }
 
 /// The entry of a line that may have a turn.

@@ -68,8 +68,9 @@ impl Edge<'_> {
     pub(super) fn cost(&self) -> u64 {
         let count = self.way.count.max(1);
         let tries = ACTION.saturating_mul(self.walked.max(count)) / count;
+        let opening = ACTION.saturating_mul(self.way.after.len() as u64);
         let doubt = if self.is_deadly { DEADLY } else { u64::from(self.refused.is_some()) };
-        tries.saturating_add(doubt)
+        tries.saturating_add(opening).saturating_add(doubt)
     }
 
     fn is_same_action(&self, direction: Option<Direction>, action: &str) -> bool {
@@ -88,10 +89,10 @@ const DEADLY: u64 = 20 * ACTION;
 
 /// A set of directions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Directions(u16);
+pub(super) struct Directions(pub(super) u16);
 
 impl Directions {
-    fn insert(&mut self, direction: Direction) {
+    pub(super) fn insert(&mut self, direction: Direction) {
         self.0 |= 1 << direction as u16;
     }
 
@@ -115,11 +116,11 @@ impl Directions {
 impl<'a> Graph<'a> {
     /// The graph of a file.
     pub fn read(snapshot: &Snapshot) -> Graph<'_> {
-        Graph::of(known_ways(snapshot.text()))
+        Graph::of(known_ways(snapshot.text()), Some(snapshot.running_episode()))
     }
 
-    /// The graph of sections, each scope with all that belongs to it.
-    pub fn of(sections: impl IntoIterator<Item = KnownSection<'a>>) -> Graph<'a> {
+    /// The graph of sections, each scope with all that belongs to it. What the running episode opened is open.
+    pub fn of(sections: impl IntoIterator<Item = KnownSection<'a>>, running: Option<u64>) -> Graph<'a> {
         let mut graph = Graph { places: Vec::new(), positions: HashMap::default(), names: OnceCell::new() };
         let mut not_understood = Directions::default();
         let mut known: Vec<KnownSection<'a>> = Vec::new();
@@ -136,7 +137,7 @@ impl<'a> Graph<'a> {
         for (at, section) in known.into_iter().enumerate() {
             let Tried { mut tried, mut refused, mut deadly } = Tried::of(&section.tried);
             tried.insert_all(&section.worked);
-            let edges = graph.edges_of(section);
+            let edges = graph.edges_of(section, running);
             for direction in edges.iter().filter_map(|edge| edge.direction) {
                 tried.insert(direction);
                 refused.remove(direction);
@@ -165,9 +166,12 @@ impl<'a> Graph<'a> {
         at
     }
 
-    fn edges_of(&mut self, section: KnownSection<'a>) -> Vec<Edge<'a>> {
+    fn edges_of(&mut self, mut section: KnownSection<'a>, running: Option<u64>) -> Vec<Edge<'a>> {
         let mut edges: Vec<Edge<'a>> = Vec::with_capacity(section.ways.len());
-        for mut way in section.ways {
+        for mut way in std::mem::take(&mut section.ways) {
+            let is_open =
+                |action: &str| running.is_some_and(|running| section.has_worked_in(action, running));
+            way.after.retain(|action| !is_open(action));
             let (to, direction) = (self.position_of(way.to, &mut way.name), Direction::of(&way.action));
             // The place has the name.
             way.name = Cow::default();
@@ -327,9 +331,9 @@ mod tests {
     /// The places of a text, read whole or only as far as a map needs them.
     fn both(text: &str) -> [Vec<String>; 2] {
         let sections: Vec<_> = Document::parse(text.to_owned()).sections().into_iter().collect();
-        let whole = Graph::of(sections.iter().map(|(scope, section)| KnownSection::of(scope, section)));
+        let whole = Graph::of(sections.iter().map(|(scope, section)| KnownSection::of(scope, section)), None);
         let places = |graph: &Graph<'_>| graph.places.iter().map(|place| format!("{place:?}")).collect();
-        [places(&whole), places(&Graph::of(known_ways(text)))]
+        [places(&whole), places(&Graph::of(known_ways(text), None))]
     }
 
     const LINES: [&str; 36] = [
@@ -388,6 +392,6 @@ mod tests {
         let text = "\u{FEFF}## Location 1: A\n\n### Ways\n\n- `n` → Location 2: B\n";
         let [whole, quick] = both(text);
         assert_eq!(quick, whole);
-        assert!(Graph::of(known_ways(text)).path(1, 2).is_known);
+        assert!(Graph::of(known_ways(text), None).path(1, 2).is_known);
     }
 }

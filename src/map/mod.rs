@@ -1,10 +1,12 @@
 //! The map: the graph of the ways that were walked, what it answers, and its drawings.
 //!
-//! A snapshot of a memory file enters; answers leave, as text and as JSON. Nothing is read or written here, and
-//! no way is invented: each step of a path was walked.
+//! A snapshot of a memory file enters, and for what is unexplored the journal; answers leave, as text and as JSON. Nothing
+//! is written here, and no way is invented: each step of a path was walked.
 
+mod described;
 mod dot;
 mod drawing;
+mod frontier;
 mod graph;
 mod layout;
 mod lines;
@@ -14,6 +16,7 @@ pub mod route;
 mod search;
 mod svg;
 
+pub use described::Descriptions;
 pub use drawing::MapFormat;
 pub use graph::Graph;
 pub use layout::{HALF_HEIGHT, HALF_WIDTH, LaidLevel, LaidPlace, LaidWay, Layout};

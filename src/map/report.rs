@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::document::fields::write_moment;
 use crate::map::graph::{Edge, Graph};
-use crate::map::search::{Paths, Step};
+use crate::map::search::{Paths, actions};
 use crate::types::frame::{list_item, list_label, within_parentheses};
 use crate::types::{Moment, Scope, TryResult};
 
@@ -68,47 +68,6 @@ impl Graph<'_> {
         MapReport { text, json: json!({"from": self.place_json(from), "places": places}), is_known }
     }
 
-    /// The places with directions that were never tried, nearest first, then those that no known path reaches;
-    /// at most `count`.
-    pub fn frontier(&self, from: u64, count: usize) -> MapReport {
-        let paths = self.find(from).map(|from| Paths::from(self, from));
-        let near = paths.iter().flat_map(Paths::nearest).map(|(at, _)| at);
-        let far = (0..self.places.len()).filter(|at| paths.as_ref().is_none_or(|paths| !paths.reach(*at)));
-        let open = near.chain(far).filter(|at| self.untried(*at).next().is_some());
-        let open: Vec<usize> = open.collect();
-        let mut text = String::new();
-        let mut places = Vec::new();
-        for at in open.iter().take(count) {
-            let path = paths.as_ref().and_then(|paths| paths.to(*at));
-            let actions = path.as_deref().map(actions);
-            let directions: Vec<&str> = self.untried(*at).map(|direction| direction.name()).collect();
-            let distance = match &actions {
-                None => "no known way".to_owned(),
-                Some(actions) if actions.is_empty() => "here".to_owned(),
-                Some(actions) => format!("{} ({})", counted(actions.len()), listed(actions)),
-            };
-            let name = list_label(&self.label(*at));
-            text.push_str(&format!("{name}, {distance}: {}\n", directions.join(", ")));
-            let mut place = self.place_json(self.places[*at].id);
-            place["steps"] = json!(actions.as_ref().map(Vec::len));
-            place["actions"] = json!(actions);
-            place["directions"] = json!(directions);
-            places.push(place);
-        }
-        let left_out = open.len() - places.len();
-        if left_out > 0 {
-            let places = if left_out == 1 { "place" } else { "places" };
-            text.push_str(&format!("({left_out} more {places} not shown)\n"));
-        }
-        let text = match open.is_empty() {
-            true if self.places.is_empty() => "No places are known yet.\n".to_owned(),
-            true => "Every direction was tried at every known place.\n".to_owned(),
-            false => format!("Directions never tried, from {}:\n{text}", self.name_of(from)),
-        };
-        let json = json!({"from": self.place_json(from), "places": places, "left_out": left_out});
-        MapReport { text, json, is_known: !open.is_empty() }
-    }
-
     /// The name of a place, which need not be known.
     pub(crate) fn name_of(&self, id: u64) -> String {
         self.find(id).map_or_else(|| Scope::Location(id).to_string(), |at| list_label(&self.label(at)))
@@ -133,6 +92,9 @@ impl Graph<'_> {
             "episode": edge.way.episode,
             "turn": edge.way.turn,
         });
+        if !edge.way.after.is_empty() {
+            way["after"] = json!(edge.way.after);
+        }
         if !edge.is_current {
             way["led_elsewhere_since"] = json!(true);
         }
@@ -157,9 +119,12 @@ impl Graph<'_> {
         format!("{} → {}{notes}", list_item(&edge.way.action), list_label(&self.label(edge.to)))
     }
 
-    /// Reasons against taking a way; empty if there are none.
+    /// What opens a way, and reasons against taking it; empty if there is nothing to say.
     pub(super) fn notes(&self, edge: &Edge<'_>) -> String {
         let mut notes = Vec::new();
+        if !edge.way.after.is_empty() {
+            notes.push(format!("after {}", within_parentheses(&listed(&edge.way.after))));
+        }
         if let Some(refused) = &edge.refused {
             let (episode, turn) = (refused.episode, refused.turn);
             let at = write_moment(&Moment { episode, turn, ..Moment::default() });
@@ -174,15 +139,11 @@ impl Graph<'_> {
     }
 }
 
-fn actions<'g>(steps: &[Step<'g>]) -> Vec<&'g str> {
-    steps.iter().map(|(_, edge)| &*edge.way.action).collect()
-}
-
 /// Names as a list that none of them can imitate.
-fn listed<S: AsRef<str>>(names: &[S]) -> String {
+pub(super) fn listed<S: AsRef<str>>(names: &[S]) -> String {
     names.iter().map(|name| list_item(name.as_ref())).collect::<Vec<_>>().join(", ")
 }
 
-fn counted(steps: usize) -> String {
+pub(super) fn counted(steps: usize) -> String {
     if steps == 1 { "1 step".to_owned() } else { format!("{steps} steps") }
 }

@@ -5,10 +5,10 @@
 
 use std::collections::HashMap;
 
+use crate::document::KnownSection;
 use crate::document::run::{Run, write_steps};
-use crate::document::{KnownSection, Tries};
 use crate::map::graph::Graph;
-use crate::map::search::Paths;
+use crate::map::search::{Paths, actions};
 use crate::types::frame::list_item;
 use crate::types::{Scope, fold_action};
 
@@ -84,7 +84,7 @@ impl Route {
                     is_done: match is_last && leads_to.is_some() {
                         // Where walking gains, the place reached says whether it was done.
                         true => places.get(&gain.at.id).is_some_and(|place| place.was_visited_in(running)),
-                        false => section.is_some_and(|section| has_worked(section, action, running)),
+                        false => section.is_some_and(|section| section.has_worked_in(action, running)),
                     },
                 });
                 at = if is_last { Some(gain.at.id) } else { leads_to.or(at) };
@@ -127,7 +127,7 @@ impl Route {
         let way_to = |at: usize| Some((at, paths.to(graph.find(ahead[at].place?)?)?));
         let (at, back) =
             (0..=deed).rev().filter_map(way_to).min_by_key(|(at, back)| back.len() + deed - at)?;
-        let back = back.iter().map(|(_, edge)| edge.way.action.to_string()).collect();
+        let back = actions(&back).into_iter().map(str::to_owned).collect();
         Some(Next { back, stops: &ahead[at..] })
     }
 }
@@ -147,10 +147,4 @@ impl Next<'_> {
 fn leads_to(section: &KnownSection<'_>, action: &str) -> Option<u64> {
     let action = fold_action(action);
     section.ways.iter().find(|way| fold_action(&way.action) == action).map(|way| way.to)
-}
-
-fn has_worked(section: &KnownSection<'_>, action: &str, running: u64) -> bool {
-    let action = fold_action(action);
-    let mut worked = section.worked.iter().flat_map(|tries: &Tries<'_>| tries.attempts().into_owned());
-    worked.any(|done| done.episode == Some(running) && fold_action(&done.action) == action)
 }

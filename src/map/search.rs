@@ -24,6 +24,13 @@ struct Reached {
 /// A step of a path: a place, and the way that is taken from it.
 pub(super) type Step<'g> = (usize, &'g Edge<'g>);
 
+/// The actions of a path: what opens each way, and the way itself.
+pub(super) fn actions<'g>(steps: &[Step<'g>]) -> Vec<&'g str> {
+    let of_step =
+        |(_, edge): &Step<'g>| edge.way.after.iter().chain([&edge.way.action]).map(|action| &**action);
+    steps.iter().flat_map(of_step).collect()
+}
+
 impl<'g> Paths<'g> {
     /// Searches the graph from a place.
     pub(super) fn from(graph: &'g Graph<'g>, start: usize) -> Paths<'g> {

@@ -105,6 +105,11 @@ impl Actions {
         if let Scope::Location(here) = unread.scope {
             self.best_run = circumstances.ahead.and_then(|ahead| ahead.at(here));
         }
+        let done = self.worked.iter().filter(|done| done.episode == Some(circumstances.running_episode));
+        let open: Vec<String> = done.map(|done| fold_action(&done.action)).collect();
+        for walked in &mut self.ways {
+            walked.way.after.retain(|action| !open.contains(&fold_action(action)));
+        }
         if circumstances.not_understood().is_empty() {
             return self;
         }
@@ -212,7 +217,11 @@ impl Actions {
         }
         let ways: Vec<String> = self.ways.iter().map(written_way).collect();
         line("ways", "Ways", ways.join("; "));
-        let worked: Vec<String> = self.worked.iter().map(written_action).collect();
+        // What opens a way is said there.
+        let opens =
+            |done: &&Attempt| self.ways.iter().any(|walked| openers(&walked.way).contains(&done.action));
+        let worked: Vec<String> =
+            self.worked.iter().filter(|done| !opens(done)).map(written_action).collect();
         line("worked", "Worked here", worked.join(", "));
         let seen: Vec<String> = self.seen.iter().map(written_sight).collect();
         line("seen", "Seen here", seen.join(", "));
@@ -306,13 +315,26 @@ fn shortened(attempt: &Attempt, reply_chars: usize) -> Attempt {
     Attempt { action: cut_at_word(&attempt.action, ACTION_CHARS), reply, ..*attempt }
 }
 
-/// `west → Maze (id 37), sometimes Maze (id 40)`
+/// Actions that a recall shows of those that opened a way, the last ones: `path` says all.
+const MAX_OPENERS: usize = 2;
+
+/// `west → Maze (id 37), sometimes Maze (id 40)`, `north → Hall (after open door)`
 fn written_way(walked: &WalkedWay) -> String {
     let WalkedWay { way, place, sometimes } = walked;
     let sometimes: String =
         sometimes.iter().map(|place| format!(", sometimes {}", list_label(place))).collect();
-    let action = cut_at_word(&way.action, ACTION_CHARS);
-    format!("{} → {}{sometimes}", list_item(&action), list_label(place))
+    let item = |action: &String| list_item(&cut_at_word(action, ACTION_CHARS)).into_owned();
+    let after: Vec<String> = openers(way).iter().map(item).collect();
+    let after = match after.is_empty() {
+        true => String::new(),
+        false => format!(" (after {})", within_parentheses(&after.join(", "))),
+    };
+    format!("{} → {}{after}{sometimes}", item(&way.action), list_label(place))
+}
+
+/// The actions that are shown of those that opened a way.
+fn openers(way: &Way) -> &[String] {
+    &way.after[way.after.len().saturating_sub(MAX_OPENERS)..]
 }
 
 /// The action and how often it was done.

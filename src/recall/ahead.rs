@@ -27,7 +27,11 @@ impl<'a> Ahead<'a> {
         let run = Run::of(memory)?;
         let sections = known_ways(text);
         let route = Route::of(&run, &sections, running_episode);
-        Some(Ahead { score: memory.provenance.score, route, graph: Graph::of(sections) })
+        Some(Ahead {
+            score: memory.provenance.score,
+            route,
+            graph: Graph::of(sections, Some(running_episode)),
+        })
     }
 
     /// A sentence that names the next actions at a place; `None` where the run is done, or the place is far from it.

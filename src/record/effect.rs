@@ -130,6 +130,11 @@ pub(super) fn is_of_another(action: &str) -> bool {
     starts_with_one_of(action, OF_ANOTHER)
 }
 
+/// True if an action speaks to somebody, or gives something.
+pub(super) fn is_talk(action: &str) -> bool {
+    starts_with_one_of(action, TALKS)
+}
+
 fn starts_with_one_of(action: &str, words: &str) -> bool {
     let folded = fold_action(action);
     let first = folded.split(' ').next().unwrap_or_default();
@@ -211,7 +216,7 @@ fn by_class(turn: &Turn, class: Option<ReplyClass>) -> Option<Effect> {
     let is_direction = Direction::of(&turn.action).is_some();
     // Without facts a mere negation may say anything.
     let shows_facts = turn.has_pairs() || turn.world_changed == Some(false);
-    let (looks, talks) = (is_look(&turn.action), starts_with_one_of(&turn.action, TALKS));
+    let (looks, talks) = (is_look(&turn.action), is_talk(&turn.action));
     Some(match class {
         Some(ReplyClass::UnknownWord) if names_a_word_of(&turn.response, &turn.action) => Effect::UnknownWord,
         Some(ReplyClass::UnknownWord | ReplyClass::NotUnderstood) => Effect::NotUnderstood,

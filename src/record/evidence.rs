@@ -211,7 +211,7 @@ impl TurnEvidence<'_> {
     }
 
     fn write_way(&mut self, here: &Section, action: String) -> Result<(), DocumentError> {
-        let TurnContext { episode, number, .. } = self.context;
+        let TurnContext { episode, number, opened_by, .. } = self.context;
         let known = here.ways.iter().find(|way| way.to == self.after.id && is_same(&way.action, &action));
         let leads_elsewhere = |way: &Way| way.to != self.after.id && is_same(&way.action, &action);
         let is_marked = here.ways.iter().any(leads_elsewhere);
@@ -222,6 +222,7 @@ impl TurnEvidence<'_> {
             count: known.map_or(0, |way| way.count).saturating_add(1),
             episode: is_marked.then_some(*episode),
             turn: is_marked.then_some(*number),
+            after: opened_by.clone(),
         };
         self.document.put_way(&self.before.scope(), &self.before.name, &way)
     }

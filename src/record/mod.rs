@@ -17,6 +17,7 @@ mod evidence;
 mod judge;
 pub(crate) mod many;
 mod once;
+mod opening;
 pub(crate) mod places;
 pub mod prompt;
 pub(crate) mod proposal;
@@ -54,6 +55,7 @@ use context::ModelOutcome;
 use effect::effect_of;
 use evidence::{TurnEvidence, earlier};
 use once::{Checked, is_repeat, recorded_before};
+use opening::Leaving;
 use proposal::{Proposal, Side};
 use replies::Replies;
 use triggers::{Switches, fired};
@@ -249,6 +251,16 @@ impl Recorder<'_> {
         let section = files.section_without_memories(&before.scope());
         let earlier = earlier(&files.lasting, &section, &turn, changes, episode);
         let effect = effect_of(&turn, changes, &self.settings.replies, earlier, None);
+        let leaving = Leaving {
+            journal,
+            document: &files.lasting,
+            here: &section,
+            before: &before,
+            after: &after,
+            episode,
+            action: &turn.action,
+        };
+        let opened_by = if changes.location { leaving.opened_by()? } else { Vec::new() };
         let triggers = fired(&turn, changes, effect, first_visit, &self.settings.switches);
         let repeat = !effect.is_success() && is_repeat(journal, &turn, &before, &section)?;
         let is_judged = !triggers.is_empty() && !repeat;
@@ -274,6 +286,7 @@ impl Recorder<'_> {
             effect,
             triggers,
             repeat,
+            opened_by,
             memories,
             history,
             surroundings,

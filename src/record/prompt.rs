@@ -288,6 +288,7 @@ mod tests {
             episode: 1,
             number: 1,
             before: place.clone(),
+            opened_by: Vec::new(),
             after: place,
             effect: Effect::Looked,
             triggers: Vec::new(),

@@ -243,6 +243,7 @@ impl Recorder<'_> {
             effect: effect_of(&turn, changes, &self.settings.replies, earlier, None),
             triggers: Trigger::VARIANTS.iter().copied().filter(noticed).collect(),
             repeat: false,
+            opened_by: Vec::new(),
             memories,
             history: waiting.history.clone(),
             surroundings,

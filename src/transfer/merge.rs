@@ -300,7 +300,9 @@ impl SectionMerge {
         self.episodes.extend(section.episodes.iter().filter(|&&episode| listed.insert(episode)));
         self.first_visit = self.first_visit.take().or_else(|| section.first_visit.clone());
         for way in &section.ways {
-            let way = Way { action: stored_line(&way.action), ..way.clone() };
+            let after =
+                way.after.iter().map(|action| stored_line(action)).filter(|action| !action.is_empty());
+            let way = Way { action: stored_line(&way.action), after: after.collect(), ..way.clone() };
             if !way.action.is_empty() {
                 self.ways.take((fold_action(&way.action), way.to), way, |way| way.count);
             }

@@ -88,6 +88,9 @@ pub struct Way {
     /// Turn of the last time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn: Option<u64>,
+    /// Actions at its place that opened it, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<String>,
 }
 
 /// The count of a way that states none.

@@ -124,7 +124,7 @@ impl Parts {
     }
 
     fn number_of_way(&mut self, way: &Way) -> u32 {
-        let Way { action, to, name: _, count, episode, turn } = way;
+        let Way { action, to, name: _, count, episode, turn, after: _ } = way;
         let action = self.texts.number(action);
         self.number(short(&[json!("w"), json!(action), json!(to), json!(count), json!(episode), json!(turn)]))
     }

@@ -105,7 +105,7 @@ impl Present {
 
 fn layout(text: &str, gone: &str) -> Layout {
     let all = format!("{text}\n{gone}");
-    Graph::of(known_ways(if gone.is_empty() { text } else { &all })).layout()
+    Graph::of(known_ways(if gone.is_empty() { text } else { &all }), None).layout()
 }
 
 fn is_recalled(scope: &Scope) -> bool {

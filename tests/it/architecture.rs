@@ -19,7 +19,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("journal", &["store", "types"]),
     ("notebook", &["document", "journal", "store", "types"]),
     ("llm", &["redact", "types"]),
-    ("map", &["document", "notebook", "types"]),
+    ("map", &["document", "journal", "notebook", "store", "types"]),
     ("recall", &["document", "map", "notebook", "store", "types"]),
     ("search", &["document", "llm", "notebook", "store", "types"]),
     ("record", &["document", "journal", "llm", "notebook", "redact", "search", "store", "types"]),

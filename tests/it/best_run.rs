@@ -18,7 +18,14 @@ use serde_json::{Value, json};
 use crate::program::memories;
 
 /// A game: a hall (1), a kitchen (2) and a cellar (3).
-fn step(episode: u64, turn: u64, action: &str, reply: &str, places: (u64, u64), scores: (i64, i64)) -> Value {
+pub(super) fn step(
+    episode: u64,
+    turn: u64,
+    action: &str,
+    reply: &str,
+    places: (u64, u64),
+    scores: (i64, i64),
+) -> Value {
     let name = |id: u64| ["", "Hall", "Kitchen", "Cellar"][id as usize];
     let place = |id: u64| json!({"id": id, "name": name(id)});
     json!({
@@ -49,19 +56,19 @@ const FIRST: &str = "From [Hall](#location-1-hall)\n\
     - +10 at [Hall](#location-1-hall) *(T5)*: open chest\n\
     - +5 at [Cellar](#location-3-cellar) *(T9)*: wait, unlock trap door, down";
 
-struct Game {
+pub(super) struct Game {
     _folder: tempfile::TempDir,
-    store: Store,
+    pub(super) store: Store,
 }
 
 impl Game {
-    fn new() -> Game {
+    pub(super) fn new() -> Game {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path().join("Memories.md"), Duration::from_secs(10)).unwrap();
         Game { _folder: folder, store }
     }
 
-    fn play(&self, turns: &[Value]) -> Vec<Option<String>> {
+    pub(super) fn play(&self, turns: &[Value]) -> Vec<Option<String>> {
         self.play_with(turns, &RecordSettings::default())
     }
 

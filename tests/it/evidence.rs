@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use memories::document::text::{stored_line, stored_reply};
 use memories::document::{Document, RegionKind};
-use memories::map::Graph;
+use memories::map::{Descriptions, Graph};
 use memories::notebook::{Clock, Notebook, Snapshot};
 use memories::recall::{Circumstances, Format, Judgement, Limits, Verdict, read, recall, render};
 use memories::record::turn::Turn;
@@ -115,7 +115,7 @@ proptest! {
         let (action, name) = (stored_line(&action), stored_line(&name));
         prop_assume!(!action.is_empty() && !name.is_empty());
         let mut document = Document::parse(String::new());
-        let way = Way { action, to: 2, name, count: 1, episode: None, turn: None };
+        let way = Way { action, to: 2, name, count: 1, episode: None, turn: None, after: Vec::new() };
         document.put_way(&HALL, "Hall", &way).unwrap();
         let file = document.into_text().unwrap();
         let (folder, store) = store();
@@ -196,7 +196,7 @@ fn a_death_that_nobody_names_is_no_way() {
     let snapshot = Snapshot::read(&store).unwrap();
     let graph = Graph::read(&snapshot);
     assert!(!graph.path(1, 3).is_known);
-    let frontier = graph.frontier(1, 9);
+    let frontier = graph.frontier(1, 9, &Descriptions::default());
     let here = &frontier.json["places"][0];
     assert_eq!(here["name"], "Hall");
     assert!(!here["directions"].as_array().unwrap().contains(&json!("down")), "{here}");

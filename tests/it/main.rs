@@ -18,6 +18,7 @@ mod corrections;
 mod dice;
 mod evidence;
 mod frames;
+mod frontier;
 mod golden;
 mod hand_edits;
 mod history;
@@ -32,6 +33,7 @@ mod laws;
 mod map;
 mod mistakes;
 mod offline;
+mod opening;
 mod poison;
 #[path = "../support/program.rs"]
 mod program;

@@ -69,6 +69,7 @@ fn context(facts: &Value) -> TurnContext {
         after,
         triggers,
         repeat: false,
+        opened_by: Vec::new(),
         memories: PlaceMemories {
             before: memories(&facts["memories"]),
             after: memories(&facts["memories_after"]),

@@ -223,13 +223,15 @@ fn evidence() -> impl Strategy<Value = (Vec<Attempt>, Vec<Way>, Vec<Attempt>, Op
         ..Attempt::default()
     });
     let way = (line(), 0..5u64, line(), 1..9u64, prop::option::of((number(), number())));
-    let way = way.prop_map(|(action, to, name, count, at)| Way {
+    let after = prop::collection::vec(line(), 0..2);
+    let way = (way, after).prop_map(|((action, to, name, count, at), after)| Way {
         action: format!("go {action}"),
         to,
         name: stored_line(&format!("A {name}")),
         count,
         episode: at.map(|at| at.0),
         turn: at.map(|at| at.1),
+        after,
     });
     (
         prop::collection::vec(worked, 0..3),

@@ -4,22 +4,23 @@ use crate::cli::commands::map_places::{named_or_last, read_file};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::values::parse_count;
-use crate::map::Graph;
+use crate::map::{Descriptions, Graph};
 
-/// List directions that were never tried, nearest place first
+/// List directions that were never tried, the most promising first
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Directions are the compass points, up, down, in and out. One that was walked or
-refused at a place is not listed there. Places that no known way reaches come
-last.
+refused at a place is not listed there. Places whose description names such a
+direction come first, of these the nearest; places that no known way reaches
+come last.
 
 Examples:
   memories frontier 64
   memories frontier                     from where the last recorded turn ended
   memories frontier 64 -n 100 --json
 
-With --json: {version, from, places: [{id, name, steps, actions, directions}],
-left_out}; steps and actions are null where no way is known.")]
+With --json: {version, from, places: [{id, name, steps, actions, directions,
+named}], left_out}; steps and actions are null where no way is known.")]
 pub(crate) struct FrontierArgs {
     /// Where to start; without it, where the last recorded turn ended
     #[arg(value_name = "ID", allow_negative_numbers = true)]
@@ -34,6 +35,7 @@ pub fn run(mut cli: Cli<'_>, args: FrontierArgs) -> Result<u8, Failure> {
     let FrontierArgs { from, number } = args;
     let snapshot = read_file(&mut cli)?;
     let from = named_or_last(&cli, &snapshot, from.as_deref())?;
-    let report = Graph::read(&snapshot).frontier(from, number);
+    let descriptions = Descriptions::read(&cli.store()?, &snapshot);
+    let report = Graph::read(&snapshot).frontier(from, number, &descriptions);
     cli.ui.answer(&report.json, &report.text)
 }

@@ -63,7 +63,7 @@ pub fn run(mut cli: Cli<'_>, _: GoalsArgs) -> Result<u8, Failure> {
             });
         }
     }
-    let graph = Graph::of(sections);
+    let graph = Graph::of(sections, Some(running));
     for heading in snapshot.headings() {
         let Scope::Location(place) = heading.scope else { continue };
         for memory in snapshot.section(&heading.scope).live() {

@@ -17,8 +17,8 @@ Examples:
   memories map --format dot | dot -Tpdf > map.pdf
 
 With --format json, which is also what --json means: {version, places: [{id,
-name}], ways: [{action, from, to, count, episode, turn, led_elsewhere_since?,
-refused_since?, sometimes_to?, deadly?}]}.")]
+name}], ways: [{action, from, to, count, episode, turn, after?,
+led_elsewhere_since?, refused_since?, sometimes_to?, deadly?}]}.")]
 pub(crate) struct MapArgs {
     /// mermaid, dot, json or svg [default: mermaid]
     #[arg(long, value_name = "FORMAT")]

@@ -11,7 +11,9 @@ use crate::map::Graph;
 #[command(after_help = "\
 A way that needed something, that was refused the last time, or that led
 elsewhere at other times says so; where another path has no more actions, it is
-taken. A way that led elsewhere the last time is not taken.
+taken. A way that led elsewhere the last time is not taken. The actions include
+those that opened a way when it was first walked, until they are done in the
+running episode.
 
 Examples:
   memories path 64 187                  from West of House to the Attic
@@ -20,7 +22,7 @@ Examples:
   memories path Attic --json | jq -r '.actions[]'
 
 Exit code 0: there is a path; 1: none is known. With --json: {version, known,
-from, to, actions, steps: [{action, from, to, count, episode, turn,
+from, to, actions, steps: [{action, from, to, count, episode, turn, after?,
 refused_since?: {episode, turn, reply}, sometimes_to?, deadly?}]}. A place is
 {id, name}.")]
 pub(crate) struct PathArgs {

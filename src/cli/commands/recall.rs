@@ -42,8 +42,8 @@ shown with it, as far as the budget allows.
 
 With --json: {version, tokens, text, scopes: [{scope, name, visits, episodes,
 memories, linked, best_run?, ways: [{action, to, name, count, episode, turn,
-sometimes}],
-worked, seen, tried: [{action, count, episode, turn, reply, verdict, result}],
+after?, sometimes}], worked, seen, tried: [{action, count, episode, turn, reply,
+verdict, result}],
 not_understood, notes: [{heading, text}], memories_left_out, ways_left_out,
 worked_left_out, seen_left_out, tried_left_out, notes_left_out}]}; with --brief
 {version, tokens, text, scopes: [{scope, name, memories}]}.")]

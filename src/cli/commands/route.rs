@@ -55,7 +55,7 @@ pub fn run(mut cli: Cli<'_>, args: RouteArgs) -> Result<u8, Failure> {
     };
     let sections = known_ways(snapshot.text());
     let route = Route::of(&run, &sections, snapshot.running_episode());
-    let graph = Graph::of(sections);
+    let graph = Graph::of(sections, Some(snapshot.running_episode()));
     let name = |id: u64| graph.name_of(id);
     let (back, stops) = match (&goal, from) {
         (Some(goal), _) => (Vec::new(), route.up_to(goal, &run, |id| graph.place_name(id).to_owned())),

@@ -76,16 +76,23 @@ pub(super) fn merge_attempts(scope: &Scope, three: &Three<'_, [Attempt]>) -> Cha
 
 /// Merges ways.
 pub(super) fn merge_ways(three: &Three<'_, [Way]>) -> Changes<Way, (String, u64)> {
-    let is_same = |one: &Way, other: &Way| one.count == other.count;
+    let is_same = |one: &Way, other: &Way| one.count == other.count && one.after == other.after;
     let combine = |base: Option<&Way>, one: &Way, other: &Way| {
         let later = if (one.episode, one.turn) > (other.episode, other.turn) { one } else { other };
         Way {
             count: sum(base.map_or(0, |base| base.count), one.count, other.count).max(1),
             name: one.name.clone(),
+            after: merge_openers(base.map(|base| &base.after), [&one.after, &other.after]),
             ..later.clone()
         }
     };
     merge_by(three, key_of_way, is_same, |_, _| false, combine)
+}
+
+/// What opened a way: as the side has it that changed it, of two changes the one that says more.
+fn merge_openers(base: Option<&Vec<String>>, sides: [&Vec<String>; 2]) -> Vec<String> {
+    let changed = sides.into_iter().filter(|side| Some(*side) != base);
+    changed.max_by_key(|side| (side.len(), *side)).or(base).cloned().unwrap_or_default()
 }
 
 pub(super) fn key_of_way(way: &Way) -> (String, u64) {

@@ -1,6 +1,6 @@
 //! The tools of the group `places` that read the map.
 
-use crate::map::{Graph, MapReport};
+use crate::map::{Descriptions, Graph, MapReport};
 use crate::mcp::answer::{Answer, Refusal};
 use crate::mcp::parameter::ArgumentType::Text;
 use crate::mcp::parameter::Parameter;
@@ -28,7 +28,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         name: "unexplored",
         title: "Unexplored directions",
-        about: "Directions never tried, nearest first.",
+        about: "Directions never tried, likeliest first.",
         effect: Effect::Reads,
         parameters: &[FROM],
         answer: || schema::object(&["places"]),
@@ -44,7 +44,9 @@ fn find_path(call: &Call<'_>) -> Result<Answer, Refusal> {
 
 fn unexplored(call: &Call<'_>) -> Result<Answer, Refusal> {
     let from = start(call)?;
-    Ok(answer(Graph::read(&*call.memories.snapshot()?).frontier(from, PLACES)))
+    let snapshot = call.memories.snapshot()?;
+    let descriptions = Descriptions::read(call.memories.store(), &snapshot);
+    Ok(answer(Graph::read(&snapshot).frontier(from, PLACES, &descriptions)))
 }
 
 /// The place of the argument, else the one where the last recorded turn ended.

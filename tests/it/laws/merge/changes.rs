@@ -190,13 +190,15 @@ fn attempt() -> impl Strategy<Value = Attempt> {
 
 fn way() -> impl Strategy<Value = Way> {
     let mark = (prop::option::of(1u64..4), prop::option::of(1u64..40));
-    (action(), place(), mark).prop_map(|(action, to, (episode, turn))| Way {
+    let after = prop::collection::vec(action().prop_map(str::to_owned), 0..2);
+    (action(), place(), mark, after).prop_map(|(action, to, (episode, turn), after)| Way {
         action: action.to_owned(),
         to,
         name: name_of(to).to_owned(),
         count: 1,
         episode,
         turn,
+        after,
     })
 }
 
