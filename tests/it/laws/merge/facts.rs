@@ -57,6 +57,14 @@ impl Facts {
         }
     }
 
+    /// The number of entries that say a fact: a struck one and a live one may have the same words.
+    pub(super) fn entries(&self, fact: &str) -> usize {
+        let says = |(scope, section): (&Scope, &Section)| {
+            section.memories.iter().filter(|memory| entry_key(scope, memory) == fact).count()
+        };
+        self.sections.iter().map(says).sum()
+    }
+
     pub(super) fn section(&self, scope: &Scope) -> Section {
         self.sections.get(scope).cloned().unwrap_or_default()
     }
