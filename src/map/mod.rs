@@ -3,22 +3,25 @@
 //! A snapshot of a memory file enters, and for what is unexplored the journal; answers leave, as text and as JSON. Nothing
 //! is written here, and no way is invented: each step of a path was walked.
 
+mod best_run;
 mod described;
 mod dot;
 mod drawing;
 mod frontier;
+mod goals;
 mod graph;
 mod layout;
 mod lines;
 mod mermaid;
 mod report;
-pub mod route;
+mod route;
 mod search;
 mod svg;
 
 pub use described::Descriptions;
+pub(crate) use best_run::BestRun;
 pub use drawing::MapFormat;
+pub(crate) use goals::goals;
 pub use graph::Graph;
 pub use layout::{HALF_HEIGHT, HALF_WIDTH, LaidLevel, LaidPlace, LaidWay, Layout};
 pub use report::MapReport;
-pub use route::Route;

@@ -97,9 +97,9 @@ impl Route {
 
     /// The actions up to the first that reaches a goal: a place by its id or name, what is gained, or words of an action
     /// such as the name of an item. `None` where none does.
-    pub fn up_to(&self, goal: &str, run: &Run, names: impl Fn(u64) -> String) -> Option<&[Stop]> {
+    pub fn up_to(&self, goal: &str, run: &Run, graph: &Graph<'_>) -> Option<&[Stop]> {
         let folded = fold_action(goal);
-        let is_place = |id: u64| id.to_string() == goal || fold_action(&names(id)) == folded;
+        let is_place = |id: u64| id.to_string() == goal || fold_action(graph.place_name(id)) == folded;
         let says = |stop: &Stop| {
             let action = format!(" {} ", fold_action(&stop.action));
             action.contains(&format!(" {folded} ")) || stop.gain.as_deref() == Some(goal)

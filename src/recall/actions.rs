@@ -9,6 +9,7 @@ use std::collections::{HashMap, HashSet};
 use serde::Serialize;
 
 use crate::document::{PlaceNames, Section, UnreadSection};
+use crate::recall::ahead::next_at;
 use crate::recall::budget::cut_at_word;
 use crate::recall::circumstances::{Circumstances, names_a_thing, words};
 use crate::recall::evidence::{Judgement, Verdict};
@@ -103,7 +104,7 @@ impl Actions {
         circumstances: &Circumstances<'_>,
     ) -> Actions {
         if let Scope::Location(here) = unread.scope {
-            self.best_run = circumstances.ahead.and_then(|ahead| ahead.at(here));
+            self.best_run = circumstances.ahead.and_then(|best| next_at(best, here));
         }
         let done = self.worked.iter().filter(|done| done.episode == Some(circumstances.running_episode));
         let open: Vec<String> = done.map(|done| fold_action(&done.action)).collect();

@@ -11,7 +11,7 @@ use memchr::memmem;
 use crate::document::Section;
 use crate::document::evidence::parse_attempts;
 use crate::document::fields::write_moment;
-use crate::recall::ahead::Ahead;
+use crate::map::BestRun;
 use crate::types::{Attempt, Moment};
 
 /// The change that a new episode makes.
@@ -26,7 +26,7 @@ pub struct Circumstances<'a> {
     pub(super) running_episode: u64,
     text: Option<Box<dyn Fn() -> String + 'a>>,
     done: OnceCell<Vec<Attempt>>,
-    pub(super) ahead: Option<&'a Ahead<'a>>,
+    pub(super) ahead: Option<&'a BestRun<'a>>,
 }
 
 impl<'a> Circumstances<'a> {
@@ -44,7 +44,7 @@ impl<'a> Circumstances<'a> {
     }
 
     /// The same with what of the best run is still to be done.
-    pub(super) fn with_ahead(self, ahead: Option<&'a Ahead<'a>>) -> Circumstances<'a> {
+    pub(super) fn with_ahead(self, ahead: Option<&'a BestRun<'a>>) -> Circumstances<'a> {
         Circumstances { ahead, ..self }
     }
 

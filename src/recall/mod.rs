@@ -4,7 +4,7 @@
 //! be rendered. Nothing is locked or written.
 
 mod actions;
-pub(crate) mod ahead;
+mod ahead;
 pub(crate) mod brief;
 pub mod budget;
 mod candidates;
@@ -23,11 +23,11 @@ mod said;
 mod view;
 
 use crate::document::{EntryText, UnreadSection};
+use crate::map::BestRun;
 use crate::notebook::Snapshot;
 use crate::types::{Memory, Scope, ScopeName, Viewer};
 
 pub(crate) use actions::Actions;
-use ahead::{Ahead, run_to_follow};
 use choose::choose_with_parents;
 pub use choose::{Known, choose};
 pub use circumstances::Circumstances;
@@ -68,9 +68,9 @@ pub(crate) fn recall_newest(
     format: Format,
     count: usize,
 ) -> Result<Vec<View>, RecallError> {
-    let run = run_to_follow(snapshot);
+    let run = BestRun::entry_to_follow(snapshot);
     let text = run.as_ref().map(|_| snapshot.whole_text()).unwrap_or_default();
-    let ahead = run.and_then(|run| Ahead::of(&run, &text, snapshot.running_episode()));
+    let ahead = run.and_then(|run| BestRun::of(run, &text, snapshot.running_episode()));
     recall_ahead((snapshot, viewer), names, limits, format, count, ahead.as_ref())
 }
 
@@ -85,7 +85,7 @@ pub(crate) fn recall_ahead(
     limits: &Limits,
     format: Format,
     count: usize,
-    ahead: Option<&Ahead<'_>>,
+    ahead: Option<&BestRun<'_>>,
 ) -> Result<Vec<View>, RecallError> {
     let meant = lookup::resolve(snapshot, viewer, names)?;
     let seen = |meant: &lookup::Meant| match &meant.to_come {

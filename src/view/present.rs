@@ -10,9 +10,8 @@ use serde_json::{Value, json};
 use crate::document::check::problems;
 use crate::document::known_ways;
 use crate::document::problem::Problem;
-use crate::map::{Graph, Layout};
+use crate::map::{BestRun, Graph, Layout};
 use crate::notebook::Snapshot;
-use crate::recall::ahead::{Ahead, run_to_follow};
 use crate::recall::budget::estimate_tokens;
 use crate::recall::{Format, Limits, recall_ahead, render};
 use crate::search::top::top;
@@ -119,8 +118,8 @@ fn recalls<'a>(
     limits: &Limits,
 ) -> BTreeMap<String, Option<Recalled>> {
     let mut recalls = BTreeMap::new();
-    let run = run_to_follow(snapshot);
-    let ahead = run.and_then(|run| Ahead::of(&run, snapshot.text(), snapshot.running_episode()));
+    let run = BestRun::entry_to_follow(snapshot);
+    let ahead = run.and_then(|run| BestRun::of(run, snapshot.text(), snapshot.running_episode()));
     for scope in scopes {
         recalls.entry(scope.to_string()).or_insert_with(|| {
             let (of, names) = ((snapshot, &Viewer::Person), [ScopeName::Scope(scope.clone())]);

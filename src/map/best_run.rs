@@ -1,0 +1,103 @@
+//! The best run of a game on the map of its file: its actions, or the part of them that is asked for.
+//!
+//! The entry of the run and the text of the whole file enter; answers leave, as text and as JSON.
+
+use serde_json::{Value, json};
+
+use crate::document::known_ways;
+use crate::document::run::{BEST_RUN, Run};
+use crate::map::graph::Graph;
+use crate::map::report::MapReport;
+use crate::map::route::{Next, Route, Stop};
+use crate::notebook::Snapshot;
+use crate::types::frame::one_line;
+use crate::types::{Memory, Scope};
+
+/// The best run of a game, and the map that it leads through.
+pub(crate) struct BestRun<'a> {
+    /// Its entry.
+    pub memory: Memory,
+    pub(super) run: Run,
+    /// Its actions, with what the running episode has done of them.
+    pub route: Route,
+    /// The map.
+    pub graph: Graph<'a>,
+}
+
+impl<'a> BestRun<'a> {
+    /// The best run of a file; `None` where it has none.
+    pub fn read(snapshot: &'a Snapshot) -> Option<BestRun<'a>> {
+        BestRun::of(BestRun::entry(snapshot)?, snapshot.text(), snapshot.running_episode())
+    }
+
+    /// From the entry of the run and the text of the whole file.
+    pub fn of(memory: Memory, text: &'a str, running_episode: u64) -> Option<BestRun<'a>> {
+        let run = Run::of(&memory)?;
+        let sections = known_ways(text);
+        let route = Route::of(&run, &sections, running_episode);
+        Some(BestRun { memory, run, route, graph: Graph::of(sections, Some(running_episode)) })
+    }
+
+    /// The entry of a run to follow: all of a run is done in its own episode.
+    pub fn entry_to_follow(snapshot: &Snapshot) -> Option<Memory> {
+        let running = Some(snapshot.running_episode());
+        BestRun::entry(snapshot).filter(|memory| memory.provenance.episode != running)
+    }
+
+    fn entry(snapshot: &Snapshot) -> Option<Memory> {
+        Some(snapshot.unread(&Scope::Game).live_with_title(BEST_RUN)?.read())
+    }
+
+    /// The actions of the run up to a goal, or what is still to be done from a place.
+    pub fn steps(&self, goal: Option<&str>, from: Option<u64>) -> MapReport {
+        let all = Next { back: Vec::new(), stops: &self.route.stops };
+        let found = match (goal, from) {
+            (Some(goal), _) => {
+                self.route.up_to(goal, &self.run, &self.graph).map(|stops| Next { stops, ..all })
+            }
+            (None, Some(from)) => self.route.next_at(from, &self.graph),
+            (None, None) => Some(all),
+        };
+        let Some(Next { back, stops }) = found else {
+            return nothing("The best run does not lead there, or all of it is done in this episode.");
+        };
+        let mut text: String = back.iter().map(|action| format!("{}\n", one_line(action))).collect();
+        for stop in stops {
+            let at = || self.graph.name_of(self.run.gains[stop.leg].at.id);
+            let gain = stop.gain.as_ref().map(|gain| format!("  ({gain} at {})", at()));
+            text.push_str(&format!("{}{}\n", one_line(&stop.action), gain.unwrap_or_default()));
+        }
+        let steps: Vec<Value> = stops.iter().map(|stop| self.step_json(stop)).collect();
+        let actions: Vec<&str> = stops.iter().map(|stop| stop.action.as_str()).collect();
+        let mut json = json!({"known": true, "back": back, "actions": actions, "steps": steps});
+        let provenance = &self.memory.provenance;
+        if let Some(episode) = provenance.episode {
+            json["episode"] = json!(episode);
+        }
+        if let Some(score) = provenance.score {
+            json["score"] = json!(score);
+        }
+        MapReport { text, json, is_known: true }
+    }
+
+    /// The answer about a file that has no best run.
+    pub fn none() -> MapReport {
+        nothing("No run of this game is known that gained anything.")
+    }
+
+    fn step_json(&self, stop: &Stop) -> Value {
+        let mut step = json!({"action": stop.action, "done": stop.is_done});
+        if let Some(place) = stop.place {
+            step["place"] = self.graph.place_json(place);
+        }
+        if let Some(gain) = &stop.gain {
+            step["gain"] = json!(gain);
+        }
+        step
+    }
+}
+
+fn nothing(text: &str) -> MapReport {
+    let json = json!({"known": false, "back": [], "actions": [], "steps": []});
+    MapReport { text: format!("{text}\n"), json, is_known: false }
+}
