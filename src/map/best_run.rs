@@ -8,7 +8,7 @@ use crate::document::known_ways;
 use crate::document::run::{BEST_RUN, Run};
 use crate::map::graph::Graph;
 use crate::map::report::MapReport;
-use crate::map::route::{Next, Route, Stop};
+use crate::map::route::{Next, Route, Stop, up_to};
 use crate::notebook::Snapshot;
 use crate::types::frame::one_line;
 use crate::types::{Memory, Scope};
@@ -24,9 +24,23 @@ pub(crate) struct BestRun<'a> {
     pub graph: Graph<'a>,
 }
 
+/// The actions of the best run of a file: all of them, or those that a player at a place has still to do in the running
+/// episode; up to a goal, where one is named.
+pub(crate) fn route(snapshot: &Snapshot, goal: Option<&str>, from: Option<u64>) -> MapReport {
+    let why = match BestRun::read(snapshot) {
+        Some(best) => match best.steps(goal, from) {
+            Some(next) => return best.report(&next),
+            None => "The best run does not lead there, or all of it is done in this episode.",
+        },
+        None => "No run of this game is known that gained anything.",
+    };
+    let json = json!({"known": false, "back": [], "actions": [], "steps": []});
+    MapReport { text: format!("{why}\n"), json, is_known: false }
+}
+
 impl<'a> BestRun<'a> {
     /// The best run of a file; `None` where it has none.
-    pub fn read(snapshot: &'a Snapshot) -> Option<BestRun<'a>> {
+    pub(super) fn read(snapshot: &'a Snapshot) -> Option<BestRun<'a>> {
         BestRun::of(BestRun::entry(snapshot)?, snapshot.text(), snapshot.running_episode())
     }
 
@@ -48,21 +62,21 @@ impl<'a> BestRun<'a> {
         Some(snapshot.unread(&Scope::Game).live_with_title(BEST_RUN)?.read())
     }
 
-    /// The actions of the run up to a goal, or what is still to be done from a place.
-    pub fn steps(&self, goal: Option<&str>, from: Option<u64>) -> MapReport {
-        let all = Next { back: Vec::new(), stops: &self.route.stops };
-        let found = match (goal, from) {
-            (Some(goal), _) => {
-                self.route.up_to(goal, &self.run, &self.graph).map(|stops| Next { stops, ..all })
-            }
-            (None, Some(from)) => self.route.next_at(from, &self.graph),
-            (None, None) => Some(all),
+    fn steps(&self, goal: Option<&str>, from: Option<u64>) -> Option<Next<'_>> {
+        let Next { back, stops } = match from {
+            Some(from) => self.route.next_at(from, &self.graph)?,
+            None => Next { back: Vec::new(), stops: &self.route.stops },
         };
-        let Some(Next { back, stops }) = found else {
-            return nothing("The best run does not lead there, or all of it is done in this episode.");
+        let stops = match goal {
+            Some(goal) => up_to(stops, goal, &self.run, &self.graph)?,
+            None => stops,
         };
+        Some(Next { back, stops })
+    }
+
+    fn report(&self, Next { back, stops }: &Next<'_>) -> MapReport {
         let mut text: String = back.iter().map(|action| format!("{}\n", one_line(action))).collect();
-        for stop in stops {
+        for stop in *stops {
             let at = || self.graph.name_of(self.run.gains[stop.leg].at.id);
             let gain = stop.gain.as_ref().map(|gain| format!("  ({gain} at {})", at()));
             text.push_str(&format!("{}{}\n", one_line(&stop.action), gain.unwrap_or_default()));
@@ -80,11 +94,6 @@ impl<'a> BestRun<'a> {
         MapReport { text, json, is_known: true }
     }
 
-    /// The answer about a file that has no best run.
-    pub fn none() -> MapReport {
-        nothing("No run of this game is known that gained anything.")
-    }
-
     fn step_json(&self, stop: &Stop) -> Value {
         let mut step = json!({"action": stop.action, "done": stop.is_done});
         if let Some(place) = stop.place {
@@ -95,9 +104,4 @@ impl<'a> BestRun<'a> {
         }
         step
     }
-}
-
-fn nothing(text: &str) -> MapReport {
-    let json = json!({"known": false, "back": [], "actions": [], "steps": []});
-    MapReport { text: format!("{text}\n"), json, is_known: false }
 }

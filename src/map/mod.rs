@@ -18,8 +18,8 @@ mod route;
 mod search;
 mod svg;
 
+pub(crate) use best_run::{BestRun, route};
 pub use described::Descriptions;
-pub(crate) use best_run::BestRun;
 pub use drawing::MapFormat;
 pub(crate) use goals::goals;
 pub use graph::Graph;

@@ -95,26 +95,6 @@ impl Route {
         Route { stops, next }
     }
 
-    /// The actions up to the first that reaches a goal: a place by its id or name, what is gained, or words of an action
-    /// such as the name of an item. `None` where none does.
-    pub fn up_to(&self, goal: &str, run: &Run, graph: &Graph<'_>) -> Option<&[Stop]> {
-        let folded = fold_action(goal);
-        let is_place = |id: u64| id.to_string() == goal || fold_action(graph.place_name(id)) == folded;
-        let says = |stop: &Stop| {
-            let action = format!(" {} ", fold_action(&stop.action));
-            action.contains(&format!(" {folded} ")) || stop.gain.as_deref() == Some(goal)
-        };
-        let reaches = |at: &usize| {
-            let stop = &self.stops[*at];
-            let after = match &stop.gain {
-                Some(_) => Some(run.gains[stop.leg].at.id),
-                None => self.stops.get(at + 1).and_then(|next| next.place),
-            };
-            says(stop) || after.is_some_and(is_place)
-        };
-        (0..self.stops.len()).find(reaches).map(|at| &self.stops[..=at])
-    }
-
     /// The actions that come next at a place; `None` where the route is done, or no way back to it is known.
     pub fn next_at(&self, here: u64, graph: &Graph<'_>) -> Option<Next<'_>> {
         let ahead = &self.stops[self.next..];
@@ -130,6 +110,26 @@ impl Route {
         let back = actions(&back).into_iter().map(str::to_owned).collect();
         Some(Next { back, stops: &ahead[at..] })
     }
+}
+
+/// The actions up to the first that reaches a goal: a place by its id or name, what is gained, or words of an action such
+/// as the name of an item. `None` where none does.
+pub(super) fn up_to<'s>(stops: &'s [Stop], goal: &str, run: &Run, graph: &Graph<'_>) -> Option<&'s [Stop]> {
+    let folded = fold_action(goal);
+    let is_place = |id: u64| id.to_string() == goal || fold_action(graph.place_name(id)) == folded;
+    let says = |stop: &Stop| {
+        let action = format!(" {} ", fold_action(&stop.action));
+        action.contains(&format!(" {folded} ")) || stop.gain.as_deref() == Some(goal)
+    };
+    let reaches = |at: &usize| {
+        let stop = &stops[*at];
+        let after = match &stop.gain {
+            Some(_) => Some(run.gains[stop.leg].at.id),
+            None => stops.get(at + 1).and_then(|next| next.place),
+        };
+        says(stop) || after.is_some_and(is_place)
+    };
+    (0..stops.len()).find(reaches).map(|at| &stops[..=at])
 }
 
 impl Next<'_> {

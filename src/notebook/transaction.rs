@@ -121,6 +121,16 @@ impl Notebook {
         Ok(last.and_then(|turn| turn.place()))
     }
 
+    /// True if the last recorded turn is of the running episode.
+    ///
+    /// # Errors
+    ///
+    /// When the journal cannot be read.
+    pub(crate) fn has_begun(&self) -> Result<bool, StoreError> {
+        let last = Journal::of(&self.store).last_turns(1)?.pop();
+        Ok(last.is_some_and(|turn| turn.episode == Some(self.state().episode)))
+    }
+
     /// The memory file and its session as they are, to be looked at.
     ///
     /// # Errors

@@ -88,6 +88,13 @@ impl Game {
         entry
     }
 
+    /// Runs a command that succeeds.
+    fn says(&self, arguments: &[&str]) -> String {
+        let output = memories(self.store.path().parent().unwrap(), arguments).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
     fn recalled(&self, place: u64) -> Option<String> {
         let names = [ScopeName::Scope(Scope::Location(place))];
         let snapshot = read(&self.store, &names).unwrap();
@@ -214,9 +221,7 @@ fn a_game_without_score_has_goals_or_what_a_person_marks() {
     assert!(text.lines().last().unwrap().contains("[Cellar](#location-3-cellar) *(T9)*"), "{text}");
     let marked = Game::new();
     marked.play(&turns);
-    let folder = marked.store.path().parent().unwrap().to_owned();
-    let output = memories(&folder, &["episode", "best"]).output().unwrap();
-    assert!(output.status.success(), "{output:?}");
+    marked.says(&["episode", "best"]);
     let entry = marked.entry();
     let run = Run::parse(&entry.text);
     assert!(entry.text.contains("- done at [Cellar]") && run.gains.len() == 1, "{}", entry.text);
@@ -228,15 +233,27 @@ fn a_recall_says_what_is_next_of_what_this_episode_has_not_done() {
     let game = Game::new();
     game.play(&first_episode());
     assert_eq!(game.recalled(3), None, "all of it is done");
-    let begin = |game: &Game| {
-        memories(game.store.path().parent().unwrap(), &["episode", "start"]).output().unwrap();
-    };
-    begin(&game);
+    game.says(&["episode", "start"]);
     let next = |place: u64| game.recalled(place).unwrap();
     assert_eq!(next(1), "open chest (+10), wait, unlock trap door");
     assert!(next(2).starts_with("south, then open chest (+10)"), "{}", next(2));
     game.play(&[step(2, 1, "open chest", "The chest opens.", (1, 1), (0, 10))]);
     assert_eq!(next(1), "wait, unlock trap door, down (+5)");
+}
+
+#[test]
+fn a_route_goes_on_from_where_the_last_turn_of_the_episode_ended() {
+    let game = Game::new();
+    game.play(&first_episode());
+    let route = |arguments: &[&str]| game.says(&[&["route", "--from", "."], arguments].concat());
+    game.says(&["episode", "start"]);
+    // The episode before ended in the cellar.
+    assert_eq!(route(&[]), game.says(&["route"]));
+    game.play(&[step(2, 1, "open chest", "The chest opens.", (1, 1), (0, 10))]);
+    assert_eq!(route(&[]), "wait\nunlock trap door\ndown  (+5 at Cellar)\n");
+    game.play(&[step(2, 2, "north", "Kitchen", (1, 2), (10, 10))]);
+    assert_eq!(route(&[]), "south\nwait\nunlock trap door\ndown  (+5 at Cellar)\n");
+    assert_eq!(route(&["trap door"]), "south\nwait\nunlock trap door\n");
 }
 
 #[test]

@@ -17,7 +17,7 @@ use crate::cli::values::parse_host;
 A client starts this command and speaks the Model Context Protocol with it.
 `docs/guide/mcp.md` shows how to set up clients. Groups of tools:
   places     get_location_memories, get_top_memories, query_memories,
-             check_action, record_turn, find_path, unexplored
+             check_action, record_turn, find_path, unexplored, next_steps
   self       query_self, query_background, query_communication_style
              (only with --agent), query_scene, query_character, query_memories
   shaping    form_memory, reinforce_memory, associate_memories,

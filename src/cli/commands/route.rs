@@ -1,9 +1,9 @@
 //! `route`: prints the best run of the game, or the part of it that leads to a goal, as actions.
 
-use crate::cli::commands::map_places::{named_or_last, read_file};
+use crate::cli::commands::map_places::{named, named_or_last, read_file};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
-use crate::map::BestRun;
+use crate::map::route;
 
 /// Print the best run of the game, or what leads to a goal
 #[derive(Debug, clap::Args)]
@@ -18,6 +18,7 @@ Examples:
   memories route +10                    up to the first gain of 10 points
   memories route --from 64              what is left to do in this episode, from
                                         a place
+  memories route --from . lamp          the same from where you are, to a goal
   memories route --json | jq -r '.actions[]'
 
 Exit code 0: there is such a run; 1: none is known. With --json: {version,
@@ -27,21 +28,22 @@ pub(crate) struct RouteArgs {
     /// A place, what is gained, or a word of an action
     #[arg(value_name = "GOAL", allow_negative_numbers = true)]
     goal: Option<String>,
-    /// Only what is still to be done, from this place; `.` is where the last recorded turn ended
-    #[arg(long, value_name = "PLACE", allow_negative_numbers = true, conflicts_with = "goal")]
+    /// Only what is still to be done, from this place; `.` is where the last turn of this episode ended
+    #[arg(long, value_name = "PLACE", allow_negative_numbers = true)]
     from: Option<String>,
 }
 
 pub fn run(mut cli: Cli<'_>, args: RouteArgs) -> Result<u8, Failure> {
     let RouteArgs { goal, from } = args;
     let snapshot = read_file(&mut cli)?;
-    let report = match BestRun::read(&snapshot) {
-        Some(best) => {
-            let place = |from| named_or_last(&cli, &snapshot, Some(from).filter(|from| *from != "."));
-            best.steps(goal.as_deref(), from.as_deref().map(place).transpose()?)
-        }
-        None => BestRun::none(),
+    let from = match from.as_deref() {
+        None => None,
+        // A game begins where the run does.
+        Some(".") if !cli.notebook()?.has_begun()? => None,
+        Some(".") => Some(named_or_last(&cli, &snapshot, None)?),
+        Some(place) => Some(named(&snapshot, place)?),
     };
+    let report = route(&snapshot, goal.as_deref(), from);
     cli.ui.answer(&report.json, &report.text)?;
     Ok(u8::from(!report.is_known))
 }

@@ -1,6 +1,6 @@
 //! The tools of the group `places` that read the map.
 
-use crate::map::{Descriptions, Graph, MapReport};
+use crate::map::{Descriptions, Graph, MapReport, route};
 use crate::mcp::answer::{Answer, Refusal};
 use crate::mcp::parameter::ArgumentType::Text;
 use crate::mcp::parameter::Parameter;
@@ -14,6 +14,7 @@ const PLACES: usize = 10;
 const TO: Parameter =
     Parameter::new("to", Text, "id or name").required("name the place: its id, or a name that only one has");
 const FROM: Parameter = Parameter::new("from", Text, "start; default: where you are");
+const GOAL: Parameter = Parameter::new("goal", Text, "up to it: place, item or gain like +10");
 
 pub(crate) const TOOLS: &[Tool] = &[
     Tool {
@@ -34,6 +35,15 @@ pub(crate) const TOOLS: &[Tool] = &[
         answer: || schema::object(&["places"]),
         run: unexplored,
     },
+    Tool {
+        name: "next_steps",
+        title: "Next steps",
+        about: "Actions of the best run so far that this episode has not done. Use to repeat its gains.",
+        effect: Effect::Reads,
+        parameters: &[GOAL, FROM],
+        answer: || schema::object(&["known", "back", "actions"]),
+        run: next_steps,
+    },
 ];
 
 fn find_path(call: &Call<'_>) -> Result<Answer, Refusal> {
@@ -47,6 +57,16 @@ fn unexplored(call: &Call<'_>) -> Result<Answer, Refusal> {
     let snapshot = call.memories.snapshot()?;
     let descriptions = Descriptions::read(call.memories.store(), &snapshot);
     Ok(answer(Graph::read(&snapshot).frontier(from, PLACES, &descriptions)))
+}
+
+fn next_steps(call: &Call<'_>) -> Result<Answer, Refusal> {
+    let goal = call.arguments.text(&GOAL)?;
+    let from = match call.arguments.text(&FROM)? {
+        // A game begins where the run does.
+        None if !call.memories.notebook().has_begun()? => None,
+        _ => Some(start(call)?),
+    };
+    Ok(answer(route(&*call.memories.snapshot()?, goal.as_deref(), from)))
 }
 
 /// The place of the argument, else the one where the last recorded turn ended.

@@ -19,16 +19,7 @@ pub(crate) fn arguments(parameters: &[Parameter]) -> Value {
 
 /// The answer of tools that find memories.
 pub(crate) fn memories() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "memories": {"type": "array", "items": {
-                "type": "object",
-                "required": ["scope", "title", "category", "content", "relevance"],
-            }},
-        },
-        "required": ["query", "memories"],
-    })
+    object(&["query", "memories"])
 }
 
 /// The answer of tools that change a memory: outcome and address.

@@ -40,3 +40,37 @@ fn the_map_is_read_by_name_and_from_the_last_turn() {
     assert_eq!(places, [1, 2, 3]);
     assert!(!open["places"][0]["directions"].as_array().unwrap().contains(&json!("up")));
 }
+
+#[test]
+fn the_best_run_is_followed_from_where_the_last_turn_ended() {
+    let world = World::new(include_str!("../../../fixtures/cli/route/run/before/Memories.md"));
+    let mut client = world.serve(&["--tools", "places"]);
+    assert_says(&client.refuses("next_steps", json!({"from": "world"})), "`world` is not a place");
+    let program = |arguments: &[&str]| world.program().args(arguments).output().unwrap();
+    assert!(program(&["episode", "start"]).status.success());
+    let all = client.says("next_steps", json!({}));
+    assert_eq!(all.as_bytes(), program(&["route"]).stdout);
+    client.says(
+        "record_turn",
+        json!({"location": "1", "action": "open chest", "response": "It opens.", "world_changed": true}),
+    );
+    assert_eq!(client.says("next_steps", json!({})), "unlock trap door\ndown  (+5 at Cellar)\n");
+    assert_eq!(
+        client.values("next_steps", json!({"goal": "trap door"}))["actions"],
+        json!(["unlock trap door"])
+    );
+    let kitchen = client.values("next_steps", json!({"from": "Kitchen", "goal": "+5"}));
+    assert_eq!(
+        (&kitchen["back"], &kitchen["actions"]),
+        (&json!(["south"]), &json!(["unlock trap door", "down"]))
+    );
+    let done = client.says("next_steps", json!({"goal": "lamp"}));
+    assert_says(&done, "The best run does not lead there, or all of it is done in this episode.");
+}
+
+#[test]
+fn a_file_without_a_best_run_says_so() {
+    let mut client = World::new("").serve(&["--tools", "places"]);
+    assert_says(&client.says("next_steps", json!({})), "No run of this game is known that gained anything.");
+    assert_eq!(client.values("next_steps", json!({"goal": "lamp"}))["known"], json!(false));
+}

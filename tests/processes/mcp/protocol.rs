@@ -44,7 +44,7 @@ fn the_current_version_needs_no_greeting() {
     client.meta = Some(current_meta());
     let found = client.ask("server/discover", json!({})).unwrap();
     assert!(found["supportedVersions"].as_array().unwrap().contains(&json!(CURRENT)), "{found}");
-    assert_eq!(client.tools().len(), 22);
+    assert_eq!(client.tools().len(), 23);
     let result = client.call("query_self", json!({}));
     assert_eq!(result["resultType"], "complete");
     assert_eq!(result["structuredContent"]["memories"][0]["title"], "Who I am");
@@ -91,20 +91,20 @@ fn every_tool_says_what_it_takes_gives_and_does() {
 fn groups_and_read_only_leave_tools_out() {
     let world = World::new(STORY);
     let all: BTreeSet<String> = names(&mut world.serve(&["--agent", "alex"])).into_iter().collect();
-    assert_eq!(all.len(), 22);
+    assert_eq!(all.len(), 23);
     let mut union = BTreeSet::new();
-    for (group, count) in [("places", 7), ("self", 6), ("shaping", 5), ("recalling", 4), ("status", 1)] {
+    for (group, count) in [("places", 8), ("self", 6), ("shaping", 5), ("recalling", 4), ("status", 1)] {
         let own = names(&mut world.serve(&["--agent", "alex", "--tools", group]));
         assert_eq!(own.len(), count, "{group}");
         union.extend(own);
     }
     assert_eq!(union, all);
     let mut reader = world.serve(&["--read-only"]);
-    assert_eq!(names(&mut reader).len(), 13);
+    assert_eq!(names(&mut reader).len(), 14);
     let refused = reader.refuses("form_memory", json!({"content": "x"}));
     assert!(refused.starts_with("the tool `form_memory` is not offered here\nhint:"), "{refused}");
     let mut places = world.serve(&["--agent", "alex", "--tools", "places", "status"]);
-    assert_eq!(names(&mut places).len(), 8);
+    assert_eq!(names(&mut places).len(), 9);
     assert!(places.refuses("query_self", json!({})).contains("without the group `self`"));
     let before = world.text();
     for tool in
