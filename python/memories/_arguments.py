@@ -39,6 +39,14 @@ def of_ways(**places: int | str | Place | None) -> Arguments | None:
     return arguments if all(map(_is_id, arguments.values())) else None
 
 
+def of_route(goal: str | None, start: int | str | Place | None) -> Arguments | None:
+    """Arguments of `next_steps`, which always has a start."""
+    if start is None or not (goal is None or _is_plain(goal)):
+        return None
+    arguments = of_ways(**{"from": None if start == "." else start})
+    return None if arguments is None else arguments | ({} if goal is None else {"goal": goal})
+
+
 def of_action(place: int | str | Place, action: str) -> Arguments | None:
     """Arguments of `check_action`."""
     is_known = _is_id(text_of(place)) and _is_plain(action)

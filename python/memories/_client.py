@@ -17,12 +17,14 @@ from memories._types import (
     Corrected,
     Found,
     Frontier,
+    Goal,
     Memory,
     Path,
     Place,
     Recalled,
     Recorded,
     RecordedAll,
+    Route,
     Tried,
     Turn,
     Written,
@@ -50,8 +52,8 @@ class Memories:
     With `session`, one `memories mcp` answers the calls that it can, in a tenth to a third of the time that a process
     takes. It starts with the first of them, with the settings as they are then, and ends with `close` or the
     interpreter. These are `record` (unless a turn has `id`, moves, `timestamp` or `remember_category`), and `recall` of
-    one scope, `tried`, `top`, `path` and `frontier` with their defaults, where places are told by ids. All others are
-    processes; the values and errors are the same.
+    one scope, `tried`, `top`, `path` and `frontier` with their defaults, and `route` with a start, where places are told
+    by ids. All others are processes; the values and errors are the same.
 
     Each method raises `MemoriesError`. Where a session broke off or took too long, its call is not repeated, and the
     next one starts another session. Warnings of the program go to the logger `memories`, but for those that are in an
@@ -169,6 +171,22 @@ class Memories:
             begin = () if start is None else (text_of(start),)
             answer = self._run("frontier", f"--number={number}", "--", *begin)
         return Frontier.from_json(answer)
+
+    def route(self, goal: str | None = None, *, start: int | str | Place | None = None) -> Route:
+        """The best run of the game, or the part up to `goal`: a place, a gain such as `+10`, or words of an action.
+
+        With `start` it is what the running episode has still to do of it from that place; `"."` is where its last turn
+        ended, and before its first turn the beginning.
+        """
+        answer = self._tool("next_steps", _arguments.of_route(goal, start))
+        if answer is None:
+            begin = None if start is None else text_of(start)
+            answer = self._run("route", *_option("--from", begin), "--", *(() if goal is None else (goal,)))
+        return Route.from_json(answer)
+
+    def goals(self) -> list[Goal]:
+        """What gained points: the gains of the best run in its order, then those that memories of places tell of."""
+        return [Goal.from_json(goal) for goal in self._run("goals").get("goals", ())]
 
     def add(self, scope: int | str | Place, text: str, *, new_place: bool = False, **fields: Any) -> Written:
         """Stores a memory in the caller's words. A text that is there already is not stored twice.

@@ -29,7 +29,7 @@ LONGEST = 16_000
 PATIENCE = 5.0
 
 #: Tools whose structured answer is that of the command line.
-SAME_ANSWER = frozenset({"record_turn", "find_path", "unexplored"})
+SAME_ANSWER = frozenset({"record_turn", "find_path", "unexplored", "next_steps"})
 
 #: A notice that `--quiet` leaves out where there is no session.
 NOTICE = re.compile("^warning: no model configured: .*$", re.MULTILINE)

@@ -479,6 +479,57 @@ class Frontier(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RouteStep(Record):
+    """An action of the best run: where it is taken, as far as known ways say so, and its `gain`, such as `+10`.
+
+    `done` says that it worked in the running episode.
+    """
+
+    action: str = ""
+    place: Place | None = None
+    gain: str | None = None
+    done: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route(Record):
+    """The best run of the game, or a part of it. `bool()` says whether one is known.
+
+    `episode` and `score` are those of the run. The actions in `back` lead to the first of `actions`.
+    """
+
+    known: bool = False
+    episode: int | None = None
+    score: int | None = None
+    back: tuple[str, ...] = ()
+    actions: tuple[str, ...] = ()
+    steps: tuple[RouteStep, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self.known
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Goal(Record):
+    """What gained points: `gain` (`+10`, `won`, `reached` or `done`), the place, and the action or a memory's title.
+
+    Of a gain of the best run, `count` is the number of episodes that made it so, and `failed` the episode in which it
+    was denied. `done` says that the running episode made it.
+    """
+
+    gain: str = ""
+    place: Place | None = None
+    action: str = ""
+    episode: int | None = None
+    turn: int | None = None
+    writer: str | None = None
+    in_best_run: bool = False
+    count: int | None = None
+    failed: int | None = None
+    done: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Correction(Record):
     """What came of one title that was to be corrected; `why` explains it where it stays."""
 

@@ -178,6 +178,24 @@ def test_path_and_frontier(played: Memories) -> None:
     assert played.frontier().start == played.path(64).start
 
 
+def test_route_and_goals(played: Memories) -> None:
+    run = played.route()
+    assert run and (run.episode, run.score, len(run.steps)) == (1, 35, 16) and run.steps[0].done
+    assert run.actions[-1] == run.steps[-1].action == "down" and run.steps[-1].gain == "+25"
+    assert not played.route(start=".") and not played.route("no such thing").actions
+    assert [(goal.gain, goal.action, goal.done) for goal in played.goals()] == [
+        ("+10", "enter house", True),
+        ("+25", "down", True),
+    ]
+    played.start_episode()
+    assert [goal.done for goal in played.goals()] == [False, False]
+    assert played.route(start=".").actions == played.route(start=64).actions == run.actions
+    back = played.route("+10", start=85)
+    assert (back.back, back.actions) == (("southwest", "west"), run.actions[:7])
+    assert back.steps[-1].place == Place(85, "Behind House")
+    assert played.route("+10", start="Behind House") == back
+
+
 def test_corrections(played: Memories) -> None:
     added = played.add(
         33, "He takes what glitters.", title="A thief", category="DANGER", importance=800, tags=["thief"]
@@ -221,6 +239,8 @@ REFUSED: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
     ("path", ("location:nowhere",), {"start": 64}),
     ("frontier", ("agent:alex",), {}),
     ("frontier", (64,), {"number": -1}),
+    ("route", (), {"start": "world"}),
+    ("route", ("+10",), {"start": "location:nowhere"}),
     ("query", ("",), {}),
     ("query", ("?",), {"scopes": ["Livng Room"]}),
     ("record", ({"action": "a"},), {}),
@@ -301,6 +321,10 @@ ASKED: list[Callable[[Memories], object]] = [
     lambda memories: memories.path(64, start="location:inn"),
     lambda memories: memories.frontier(),
     lambda memories: memories.top(20),
+    lambda memories: memories.route(),
+    lambda memories: memories.route("+25", start="."),
+    lambda memories: memories.route("Cellar ", start=75),
+    lambda memories: memories.goals(),
     lambda memories: memories.query("lunch"),
     lambda memories: memories.start_episode(),
     lambda memories: memories.run("stats"),
@@ -326,7 +350,7 @@ def test_answers_conform_to_the_schemas(both: Ways, monkeypatch: pytest.MonkeyPa
     answers: list[tuple[str, dict[str, Any]]] = []
     run, call = _process.run, _session.Session.call
     commands = {
-        **{"record_turn": "record", "find_path": "path", "unexplored": "frontier", "check_action": "tried"},
+        **{"record_turn": "record", "find_path": "path", "unexplored": "frontier", "next_steps": "route", "check_action": "tried"},
         **{"get_location_memories": "recall", "get_top_memories": "top"},
     }
 
@@ -352,7 +376,7 @@ def test_answers_conform_to_the_schemas(both: Ways, monkeypatch: pytest.MonkeyPa
     schemas = {path.name: json.loads(path.read_text(encoding="utf-8")) for path in folder.glob("*.json")}
     resources = ((name, Resource[Any].from_contents(schema)) for name, schema in schemas.items())
     registry = Registry[Any]().with_resources(resources)
-    assert {"record", "recall", "tried", "top", "path", "frontier", "query", "add", "stats"} <= {
+    assert {"record", "recall", "tried", "top", "path", "frontier", "route", "goals", "query", "add", "stats"} <= {
         name for name, _ in answers
     }
     assert len(answers) == 2 * len(ASKED)
