@@ -18,6 +18,8 @@ pub(crate) struct Ranked {
     pub(crate) importance: u16,
     /// Age in turns of play; `None` if it has no episode.
     pub(crate) age: Option<u64>,
+    /// The points that were gained; 0 for a loss.
+    pub(crate) points: i64,
     /// True for a core memory, which does not decay.
     pub(crate) is_core: bool,
 }
@@ -34,9 +36,10 @@ impl Ranked {
         }
     }
 
-    /// The order of equally important entries: the younger first, then the later in the file.
+    /// The order of equally important entries: by the points that they gained, since the game itself says these; then
+    /// the younger first, then the later in the file.
     pub(crate) fn order(&self) -> impl Ord + use<> {
-        (self.age.unwrap_or(u64::MAX), Reverse(self.at))
+        (Reverse(self.points), self.age.unwrap_or(u64::MAX), Reverse(self.at))
     }
 }
 
@@ -47,6 +50,7 @@ pub(super) fn rank(heads: &[Head]) -> Vec<Ranked> {
         at,
         importance: head.importance(),
         age: clock.age(head),
+        points: head.score_change.unwrap_or(0).max(0),
         is_core: head.kind.persistence == Persistence::Core,
     });
     let mut ranked: Vec<Ranked> = ranked.collect();
@@ -92,11 +96,13 @@ mod tests {
     use crate::document::entry_text::HeadReader;
     use crate::types::Status;
 
-    fn ranked(lines: &[&str]) -> Vec<Ranked> {
+    fn heads(lines: &[&str]) -> Vec<Head> {
         let mut heads = HeadReader::default();
-        let heads: Vec<Head> =
-            lines.iter().map(|line| heads.read(&EntryText::new(line, Status::Active))).collect();
-        let mut ranked = rank(&heads);
+        lines.iter().map(|line| heads.read(&EntryText::new(line, Status::Active))).collect()
+    }
+
+    fn ranked(lines: &[&str]) -> Vec<Ranked> {
+        let mut ranked = rank(&heads(lines));
         ranked.sort_unstable_by_key(|ranked| ranked.at);
         ranked
     }
@@ -112,6 +118,21 @@ mod tests {
         ];
         let ages: Vec<Option<u64>> = ranked(&lines).into_iter().map(|ranked| ranked.age).collect();
         assert_eq!(ages, [Some(20), Some(26), Some(0), Some(15), None]);
+    }
+
+    #[test]
+    fn of_equally_important_entries_those_with_points_come_first() {
+        let heads = heads(&[
+            "**[SUCCESS] a** *(Ep1, T1, +5)*",
+            "**[NOTE] b** *(Ep1, T3)*",
+            "**[SUCCESS] c** *(Ep1, T2, +10)*",
+            "**[DANGER] d** *(Ep1, T4, -10)*",
+            "**[NOTE] e** *(Ep1, T1, importance 501)*",
+            "**[SUCCESS] f** *(Ep1, T6, +10, importance 499)*",
+            "**[SUCCESS] g** *(Ep1, T5, +5)*",
+        ]);
+        let order: Vec<usize> = rank(&heads).iter().map(|ranked| ranked.at).collect();
+        assert_eq!(order, [4, 2, 6, 0, 3, 1, 5]);
     }
 
     #[test]

@@ -21,8 +21,8 @@ pub(crate) struct RankedMemory {
     pub importance: f64,
 }
 
-/// The `limit` most important live memories that a reader may see; of equally important ones, the later one comes
-/// first.
+/// The `limit` most important live memories that a reader may see; of equally important ones those that gained more
+/// points come first, then the later ones.
 ///
 /// An entry that has writers counts only if they are at least `confirmed_by`.
 ///

@@ -21,6 +21,9 @@ const HALF_LIFE: &str = "200";
 /// Show the most important memories of all places
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
+Of equally important memories those that gained more points come first, then
+the younger ones.
+
 With --decay importance decays with age, in turns of play: it becomes importance
 × 0.5^(age / half-life). Core memories do not decay, nor do memories without a
 turn. Nothing is written.
