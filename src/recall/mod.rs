@@ -13,6 +13,7 @@ mod circumstances;
 mod error;
 mod evidence;
 mod fit;
+mod fit_actions;
 mod format;
 pub(crate) mod json;
 mod limits;
