@@ -264,41 +264,24 @@ impl Earnings {
     /// The gains of an episode up to the turn with its highest score.
     fn of(turns: &[Played], goals: &[u64]) -> Earnings {
         let mut best = Earnings::default();
-        let mut run = Run { begins_at: turns.first().map(|turn| turn.before.clone()), gains: Vec::new() };
-        let mut steps: Vec<&Played> = Vec::new();
-        let mut reached: Vec<u64> = Vec::new();
-        for turn in turns {
-            let is_new = |earned: &Earned| *earned != Earned::Reached || !reached.contains(&turn.after.id);
-            let earned = turn.earned(goals).filter(is_new);
-            add_step(&mut steps, turn, earned.is_some());
-            let Some(earned) = earned else { continue };
-            reached.push(turn.after.id);
-            run.gains.push(gain(earned, turn, &std::mem::take(&mut steps)));
+        gains(turns, goals, |run, turn| {
             let turns = span(turns, turn);
             let worth = Worth {
                 score: turn.turn.score_after,
                 won: run.has_won(),
-                goal: furthest(&run, goals),
+                goal: furthest(run, goals),
                 turns: Some(Reverse(turns.last - turns.first)),
             };
             if worth > best.worth {
                 best = Earnings { run: run.clone(), worth, turns: Some(turns) };
             }
-        }
+        });
         best
     }
 
     /// The gains of an episode, and its actions behind them up to the last turn, which a person marked.
     fn to_the_end(turns: &[Played], last: &Played) -> Earnings {
-        let mut run = Run { begins_at: turns.first().map(|turn| turn.before.clone()), gains: Vec::new() };
-        let mut steps: Vec<&Played> = Vec::new();
-        for turn in turns {
-            let earned = turn.earned(&[]);
-            add_step(&mut steps, turn, earned.is_some());
-            if let Some(earned) = earned {
-                run.gains.push(gain(earned, turn, &std::mem::take(&mut steps)));
-            }
-        }
+        let (mut run, steps) = gains(turns, &[], |_, _| {});
         if !steps.is_empty() {
             run.gains.push(gain(Earned::Done, last, &steps));
         }
@@ -307,14 +290,28 @@ impl Earnings {
     }
 }
 
-/// Adds what a turn did to the actions since the last gain, without detours.
-fn add_step<'a>(steps: &mut Vec<&'a Played>, turn: &'a Played, is_gain: bool) {
-    if is_gain || turn.is_kept() {
-        steps.push(turn);
-        if !is_gain {
-            cut_detour(steps);
+/// The run of an episode, shown to `gained` after each gain, and what was done since the last one, without detours.
+fn gains<'p>(
+    turns: &'p [Played],
+    goals: &[u64],
+    mut gained: impl FnMut(&Run, &Played),
+) -> (Run, Vec<&'p Played>) {
+    let mut run = Run { begins_at: turns.first().map(|turn| turn.before.clone()), gains: Vec::new() };
+    let mut steps: Vec<&Played> = Vec::new();
+    let mut reached: Vec<u64> = Vec::new();
+    for turn in turns {
+        let is_new = |earned: &Earned| *earned != Earned::Reached || !reached.contains(&turn.after.id);
+        if let Some(earned) = turn.earned(goals).filter(is_new) {
+            steps.push(turn);
+            reached.push(turn.after.id);
+            run.gains.push(gain(earned, turn, &std::mem::take(&mut steps)));
+            gained(&run, turn);
+        } else if turn.is_kept() {
+            steps.push(turn);
+            cut_detour(&mut steps);
         }
     }
+    (run, steps)
 }
 
 fn gain(earned: Earned, turn: &Played, steps: &[&Played]) -> Gain {
