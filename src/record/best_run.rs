@@ -58,18 +58,23 @@ pub(super) struct BestRun<'a> {
     pub(super) goals: &'a [u64],
 }
 
-/// Makes the run of an episode the best one, up to its last turn. `false` where no turn of it is known.
+/// Makes the run of an episode the best one, up to its last turn. The sentence about it; `None` where no turn of the
+/// episode is known.
 ///
 /// # Errors
 ///
 /// When the journal cannot be read, or the file cannot take the edit.
-pub(crate) fn mark(files: &mut Files, journal: &Journal, episode: u64) -> Result<bool, RecordError> {
+pub(crate) fn mark(
+    files: &mut Files,
+    journal: &Journal,
+    episode: u64,
+) -> Result<Option<String>, RecordError> {
     let turns = journal.turns_of_episode(episode)?.unwrap_or_default();
     let turns: Vec<Played> = turns.iter().filter_map(Played::of).collect();
-    let Some(last) = turns.last() else { return Ok(false) };
+    let Some(last) = turns.last() else { return Ok(None) };
     let marked = BestRun { episode, number: last.number, goals: &[] };
-    marked.write(files, &Earnings::to_the_end(&turns, last), None)?;
-    Ok(true)
+    let details = marked.write(files, &Earnings::to_the_end(&turns, last), None)?;
+    Ok(Some(format!("The run of episode {episode} is the best one now{details}.")))
 }
 
 impl BestRun<'_> {
@@ -97,16 +102,19 @@ impl BestRun<'_> {
         let Some(mut turns) = self.earlier_turns(journal)? else { return Ok(None) };
         turns.push(now);
         let earned = Earnings::of(&turns, self.goals);
-        let Some((run, old)) = known else {
-            return Ok(self.write(files, &earned, None)?);
-        };
-        if earned.worth > worth_of(old, &run, self.goals) {
-            return Ok(self.write(files, &earned, Some((&run, old)))?);
+        match known {
+            Some((run, old)) if earned.worth <= worth_of(old, &run, self.goals) => {
+                if old.provenance.episode != Some(self.episode) {
+                    self.learn(files, old, run, earned.run.gains.last())?;
+                }
+                Ok(None)
+            }
+            known => {
+                let known = known.as_ref().map(|(run, old)| (run, *old));
+                let details = self.write(files, &earned, known)?;
+                Ok(Some(format!("this is the best run so far{details}")))
+            }
         }
-        if old.provenance.episode != Some(self.episode) {
-            self.learn(files, old, run, earned.run.gains.last())?;
-        }
-        Ok(None)
     }
 
     /// The turns of the episode before this one; `None` where the journal does not reach back to its beginning.
@@ -115,12 +123,13 @@ impl BestRun<'_> {
         Ok(turns.map(|turns| turns.iter().filter_map(Played::of).collect()))
     }
 
+    /// Writes the run into the file. Its score, and what became of the one before, to follow a sentence.
     fn write(
         &self,
         files: &mut Files,
         earned: &Earnings,
         known: Option<(&Run, &Memory)>,
-    ) -> Result<Option<String>, DocumentError> {
+    ) -> Result<String, DocumentError> {
         let mut run = earned.run.clone();
         let last = run.gains.len().saturating_sub(1);
         let is_again = known.is_some_and(|(_, old)| old.provenance.episode != Some(self.episode));
@@ -137,7 +146,7 @@ impl BestRun<'_> {
         let at = self.moment();
         let was_changed = replace_own(files, &Scope::Game, memory, &at)?;
         let struck = if was_changed { "; the one that a person had changed is struck" } else { "" };
-        Ok(Some(format!("this is the best run so far{score}{struck}")))
+        Ok(format!("{score}{struck}"))
     }
 
     fn moment(&self) -> Moment {

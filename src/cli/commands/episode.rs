@@ -44,15 +44,21 @@ enum EpisodeAction {
 pub fn run(mut cli: Cli<'_>, args: EpisodeArgs) -> Result<u8, Failure> {
     let EpisodeArgs { action } = args;
     let notebook = cli.notebook()?;
+    let mut told = None;
     let (episode, ended) = match action {
         EpisodeAction::Show => (notebook.state().episode, 0),
-        EpisodeAction::Best => (mark_best(&mut cli, &notebook)?, 0),
+        EpisodeAction::Best => {
+            let (episode, sentence) = mark_best(&mut cli, &notebook)?;
+            told = Some(sentence);
+            (episode, 0)
+        }
         EpisodeAction::Start { episode } => {
             let wanted = episode.as_deref().map(episode_number).transpose()?;
             cli.edit(&notebook, "episode", false, |draft| Ok(draft.start_episode(wanted)?))?.0
         }
     };
-    cli.ui.answer(&json!({"episode": episode, "ephemeral_ended": ended}), &format!("{episode}\n"))?;
+    let text = told.unwrap_or_else(|| episode.to_string());
+    cli.ui.answer(&json!({"episode": episode, "ephemeral_ended": ended}), &format!("{text}\n"))?;
     if ended > 0 && !cli.ui.json {
         let memories = counted(ended, "ephemeral memory", "ephemeral memories");
         cli.ui.notice(&format!("removed {memories} of the previous episode"));
@@ -60,12 +66,12 @@ pub fn run(mut cli: Cli<'_>, args: EpisodeArgs) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// Marks the run of the running episode as the best one. The number of the episode.
-fn mark_best(cli: &mut Cli<'_>, notebook: &Notebook) -> Result<u64, Failure> {
+/// Marks the run of the running episode as the best one. The number of the episode, and a sentence about its run.
+fn mark_best(cli: &mut Cli<'_>, notebook: &Notebook) -> Result<(u64, String), Failure> {
     let (marked, _) = cli.edit(notebook, "episode", false, |draft| {
         let episode = draft.state()?.episode;
         let (files, journal) = draft.files_and_journal();
-        Ok(mark(files, journal, episode)?.then_some(episode))
+        Ok(mark(files, journal, episode)?.map(|sentence| (episode, sentence)))
     })?;
     marked.ok_or_else(|| {
         Failure::user("no turn of the running episode is known")
