@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::document::known_ways;
 use crate::document::run::{BEST_RUN, Run};
+use crate::map::errand::{Taken, errand};
 use crate::map::graph::Graph;
 use crate::map::report::MapReport;
 use crate::map::route::{Next, Route, Stop, up_to};
@@ -25,17 +26,37 @@ pub(crate) struct BestRun<'a> {
 }
 
 /// The actions of the best run of a file: all of them, or those that a player at a place has still to do in the running
-/// episode; up to a goal, where one is named.
+/// episode; up to a goal, where one is named. Where the run does not lead there, the shortest known way.
 pub(crate) fn route(snapshot: &Snapshot, goal: Option<&str>, from: Option<u64>) -> MapReport {
-    let why = match BestRun::read(snapshot) {
-        Some(best) => match best.steps(goal, from) {
-            Some(next) => return best.report(&next),
-            None => "The best run does not lead there, or all of it is done in this episode.",
-        },
-        None => "No run of this game is known that gained anything.",
+    let best = BestRun::read(snapshot);
+    if let Some(best) = &best
+        && let Some(next) = best.steps(goal, from)
+    {
+        return best.report(&next);
+    }
+    let begins_at = best.as_ref().and_then(|best| Some(best.run.begins_at.as_ref()?.id));
+    if let (Some(goal), Some(start)) = (goal, from.or(begins_at))
+        && let Some(taken) = errand(&Graph::read(snapshot), &known_ways(snapshot.text()), start, goal)
+    {
+        return report_of_errand(&Graph::read(snapshot), &taken);
+    }
+    let why = match (best.is_some(), goal.is_some()) {
+        (false, false) => "No run of this game is known that gained anything.",
+        (true, false) => "All of the best run is done in this episode, or no way back to it is known.",
+        (_, true) => "Neither the best run nor a known way leads there.",
     };
     let json = json!({"known": false, "back": [], "actions": [], "steps": []});
     MapReport { text: format!("{why}\n"), json, is_known: false }
+}
+
+fn report_of_errand(graph: &Graph<'_>, taken: &[Taken]) -> MapReport {
+    let text = taken.iter().map(|(action, _)| format!("{}\n", one_line(action))).collect();
+    let actions: Vec<&str> = taken.iter().map(|(action, _)| action.as_str()).collect();
+    let step =
+        |(action, place): &Taken| json!({"action": action, "place": graph.place_json(*place), "done": false});
+    let steps: Vec<Value> = taken.iter().map(step).collect();
+    let json = json!({"known": true, "back": [], "actions": actions, "steps": steps});
+    MapReport { text, json, is_known: true }
 }
 
 impl<'a> BestRun<'a> {

@@ -7,6 +7,7 @@ mod best_run;
 mod described;
 mod dot;
 mod drawing;
+mod errand;
 mod frontier;
 mod goals;
 mod graph;

@@ -130,3 +130,28 @@ fn path_and_recall_say_it_until_it_is_done_in_this_episode() {
     assert_eq!(path.json["actions"], serde_json::json!(["open door", "north"]));
     assert_eq!(ways, "north → Kitchen (after open door)");
 }
+
+#[test]
+fn a_goal_off_the_best_run_is_reached_by_the_shortest_known_way() {
+    let game = Game::new();
+    let mut take = deed(1, 6, "take lamp", "Taken.");
+    for place in ["location_before", "location_after"] {
+        take[place] = serde_json::json!({"id": 2, "name": "Kitchen"});
+    }
+    take["inventory_after"] = serde_json::json!(["lamp"]);
+    game.play(&[
+        step(1, 1, "open chest", "A gem!", (3, 3), (0, 10)),
+        step(1, 2, "up", "Hall", (3, 1), (10, 10)),
+    ]);
+    game.play(&visit(1, 3, &[MOVE, OPEN]));
+    game.play(&[take, step(2, 1, "dance", "You are tired.", (1, 1), (0, 0))]);
+    let folder = game.store.path().parent().unwrap();
+    let route = |goal: &str| {
+        let output = crate::program::memories(folder, &["route", goal]).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert_eq!(route("+10"), "open chest  (+10 at Cellar)\n");
+    assert_eq!(route("Kitchen"), "open chest\nup\nmove cupboard\nopen door\nnorth\n");
+    assert_eq!(route("lamp"), "open chest\nup\nmove cupboard\nopen door\nnorth\ntake lamp\n");
+    assert_eq!(route("sword"), "Neither the best run nor a known way leads there.\n");
+}

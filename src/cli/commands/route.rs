@@ -9,7 +9,8 @@ use crate::map::route;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The best run is the entry `Best run` of the section `Game`: what earned the
-points of the best episode so far, in order.
+points of the best episode so far, in order. Where it does not lead to a goal,
+the shortest known way does.
 
 Examples:
   memories route                        the whole best run, a line an action
