@@ -8,6 +8,8 @@ for the text of the question as a part of a note, so it is asked for an id alone
 id. Prints the median and the 99th percentile of each, in milliseconds.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import random
@@ -17,6 +19,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 SIZES = [1_000, 10_000]
 WARM, CALLS = 30, 300
@@ -26,7 +29,7 @@ barrel crystal coffin engine tree meadow harbour""".split()
 
 
 class Server:
-    def __init__(self, command, **environment):
+    def __init__(self, command: list[str], **environment: str) -> None:
         environment = {"PATH": os.environ["PATH"], **environment}
         self.process = subprocess.Popen(command, env=environment, text=True, stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
@@ -35,13 +38,15 @@ class Server:
         self.ask("initialize", client)
         self.send({"method": "notifications/initialized"})
 
-    def send(self, message):
+    def send(self, message: dict[str, Any]) -> None:
+        assert self.process.stdin
         self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
         self.process.stdin.flush()
 
-    def ask(self, method, parameters):
+    def ask(self, method: str, parameters: dict[str, Any]) -> Any:
         self.number += 1
         self.send({"id": self.number, "method": method, "params": parameters})
+        assert self.process.stdout
         while True:
             line = self.process.stdout.readline()
             assert line, "the server has ended"
@@ -50,18 +55,21 @@ class Server:
                 assert "error" not in answer, answer
                 return answer["result"]
 
-    def time(self, tool, arguments, expected):
+    def call(self, tool: str, arguments: dict[str, Any]) -> Any:
+        return self.ask("tools/call", {"name": tool, "arguments": arguments})
+
+    def time(self, tool: str, arguments: dict[str, Any], expected: str) -> float:
         began = time.perf_counter()
-        answer = self.ask("tools/call", {"name": tool, "arguments": arguments})
+        answer = self.call(tool, arguments)
         taken = (time.perf_counter() - began) * 1000
         assert expected in json.dumps(answer), (arguments, answer)
         return taken
 
 
-def write(folder, count):
+def write(folder: Path, count: int) -> None:
     """The notes as a memory file and as the peer's file."""
     chance = random.Random(count)
-    lines, entities = ["# Location Memories\n"], []
+    lines, entities = ["# Location Memories\n"], list[dict[str, Any]]()
     for number in range(count):
         if number % 8 == 0:
             lines.append(f"---\n\n## Location {number // 8}: Room {number // 8}\n\n### Memories\n")
@@ -72,16 +80,16 @@ def write(folder, count):
     (folder / "memory.json").write_text("\n".join(map(json.dumps, entities)))
 
 
-def main():
+def main() -> None:
     program, peer = (os.path.abspath(path) for path in sys.argv[1:3])
     for count in SIZES:
-        with tempfile.TemporaryDirectory() as folder:
-            folder = Path(folder)
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
             write(folder, count)
             ours = Server([program, "-f", str(folder / "Memories.md"), "mcp"], HOME=str(folder))
             theirs = Server([peer], HOME=str(folder), MEMORY_FILE_PATH=str(folder / "memory.json"))
             numbers = random.Random(1).sample(range(count), WARM + CALLS)
-            times = []
+            times: list[tuple[float, float]] = []
             for number in numbers:
                 word = f"lot{number}z"
                 question = {"question": f"where did I see {word} near the river?"}
@@ -92,4 +100,5 @@ def main():
                 print(f"{count:6} notes, {name:13}: half within {half:.2f} ms, 99 % within {most:.2f} ms")
 
 
-main()
+if __name__ == "__main__":
+    main()
