@@ -89,7 +89,7 @@ impl<'a> BestRun<'a> {
             None => Next { back: Vec::new(), stops: &self.route.stops },
         };
         let stops = match goal {
-            Some(goal) => up_to(stops, goal, &self.run, &self.graph)?,
+            Some(goal) => up_to(stops, goal, &self.graph)?,
             None => stops,
         };
         Some(Next { back, stops })

@@ -41,20 +41,17 @@ pub(crate) fn goals(snapshot: &Snapshot) -> MapReport {
 }
 
 fn of_best_run<'b>(best: &'b BestRun<'_>) -> impl Iterator<Item = Goal> + use<'b> {
-    best.run.gains.iter().enumerate().map(|(leg, gain)| {
-        let last = best.route.stops.iter().rposition(|stop| stop.leg == leg);
-        Goal {
-            gain: gain.earned.to_string(),
-            place: gain.at.id,
-            action: gain.steps.last().cloned().unwrap_or_default(),
-            episode: best.memory.provenance.episode,
-            turn: gain.turn,
-            writer: None,
-            in_best_run: true,
-            count: Some(gain.count),
-            failed: gain.failed,
-            done: last.is_some_and(|last| last < best.route.next),
-        }
+    best.run.gains.iter().enumerate().map(|(leg, gain)| Goal {
+        gain: gain.earned.to_string(),
+        place: gain.at.id,
+        action: gain.steps.last().cloned().unwrap_or_default(),
+        episode: best.memory.provenance.episode,
+        turn: gain.turn,
+        writer: None,
+        in_best_run: true,
+        count: Some(gain.count),
+        failed: gain.failed,
+        done: best.route.made.get(leg) == Some(&true),
     })
 }
 

@@ -14,6 +14,7 @@ mod graph;
 mod layout;
 mod lines;
 mod mermaid;
+mod progress;
 mod report;
 mod route;
 mod search;

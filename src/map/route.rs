@@ -1,30 +1,33 @@
 //! The best run as a route: where each of its actions is taken, which of them this episode has done, and what is next.
 //!
 //! A run and the sections of a file enter. Places are followed along the known ways, and each gain says where it was
-//! made. An action is done if its place says that it worked in the running episode.
-
-use std::collections::HashMap;
+//! made. [`crate::map::progress`] says which of them the running episode has done.
 
 use crate::document::KnownSection;
 use crate::document::run::{Run, write_steps};
 use crate::map::graph::Graph;
+use crate::map::progress::{Deeds, Progress};
 use crate::map::search::{Paths, actions};
+use crate::types::fold_action;
 use crate::types::frame::list_item;
-use crate::types::{Scope, fold_action};
 
 /// An action of a route.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stop {
     /// Number of the gain that it belongs to.
     pub leg: usize,
+    /// Its number in the route.
+    pub(super) number: usize,
     /// The action.
     pub action: String,
     /// Where it is taken; `None` where no known way says so.
     pub place: Option<u64>,
     /// The gain that it makes, as the file writes it: `+10`.
     pub gain: Option<String>,
+    /// Where it leads; `None` where no known way says so.
+    pub(super) to: Option<u64>,
     /// It only leads from place to place.
-    is_walk: bool,
+    pub(super) is_walk: bool,
     /// It was done in the running episode.
     pub is_done: bool,
 }
@@ -45,8 +48,10 @@ impl Stop {
 pub struct Route {
     /// Its actions, in order.
     pub stops: Vec<Stop>,
-    /// The number of the action behind the last one that was done.
-    pub next: usize,
+    /// Whether the running episode has made each gain.
+    pub made: Vec<bool>,
+    /// The actions that are still to be done in the running episode.
+    ahead: Vec<Stop>,
 }
 
 /// The actions that come next at a place.
@@ -61,43 +66,43 @@ pub struct Next<'a> {
 impl Route {
     /// Follows a run through the sections of a file. `running` is the running episode.
     pub fn of(run: &Run, sections: &[KnownSection<'_>], running: u64) -> Route {
-        let places: HashMap<u64, &KnownSection<'_>> = sections
-            .iter()
-            .filter_map(|section| match section.scope {
-                Scope::Location(id) => Some((id, section)),
-                _ => None,
-            })
-            .collect();
+        let deeds = Deeds::of(sections, running);
         let mut at = run.begins_at.as_ref().map(|place| place.id);
         let mut stops: Vec<Stop> = Vec::new();
         for (leg, gain) in run.gains.iter().enumerate() {
             for (number, action) in gain.steps.iter().enumerate() {
                 let is_last = number + 1 == gain.steps.len();
-                let section = at.and_then(|at| places.get(&at));
-                let leads_to = section.and_then(|section| leads_to(section, action));
+                let leads_to = deeds.section(at).and_then(|section| leads_to(section, action));
+                let to = if is_last { Some(gain.at.id) } else { leads_to.or(at) };
                 stops.push(Stop {
                     leg,
+                    number: stops.len(),
                     action: action.clone(),
                     place: at,
                     gain: is_last.then(|| gain.earned.to_string()),
+                    to,
                     is_walk: leads_to.is_some(),
-                    is_done: match is_last && leads_to.is_some() {
-                        // Where walking gains, the place reached says whether it was done.
-                        true => places.get(&gain.at.id).is_some_and(|place| place.was_visited_in(running)),
-                        false => section.is_some_and(|section| section.has_worked_in(action, running)),
-                    },
+                    is_done: false,
                 });
-                at = if is_last { Some(gain.at.id) } else { leads_to.or(at) };
+                at = to;
             }
         }
-        let is_passed = |stop: &Stop| stop.is_done && (!stop.is_walk || stop.gain.is_some());
-        let next = stops.iter().rposition(is_passed).map_or(0, |last| last + 1);
-        Route { stops, next }
+        let start_of = |leg: usize| stops.partition_point(|stop| stop.leg < leg);
+        let legs: Vec<&[Stop]> =
+            (0..run.gains.len()).map(|leg| &stops[start_of(leg)..start_of(leg + 1)]).collect();
+        let progress = Progress::of(&legs, &deeds);
+        let ahead = progress.ahead(&legs, &deeds);
+        let made = progress.made;
+        for stop in &mut stops {
+            let is_ahead = |other: &Stop| other.number == stop.number;
+            stop.is_done = made[stop.leg] || !ahead.iter().any(is_ahead);
+        }
+        Route { stops, made, ahead }
     }
 
     /// The actions that come next at a place; `None` where the route is done, or no way back to it is known.
     pub fn next_at(&self, here: u64, graph: &Graph<'_>) -> Option<Next<'_>> {
-        let ahead = &self.stops[self.next..];
+        let ahead = &self.ahead;
         let deed = ahead.iter().position(|stop| !stop.is_walk || stop.gain.is_some())?;
         // As far on as only walking lies between.
         if let Some(at) = ahead[..=deed].iter().rposition(|stop| stop.place == Some(here)) {
@@ -114,22 +119,15 @@ impl Route {
 
 /// The actions up to the first that reaches a goal: a place by its id or name, what is gained, or words of an action such
 /// as the name of an item. `None` where none does.
-pub(super) fn up_to<'s>(stops: &'s [Stop], goal: &str, run: &Run, graph: &Graph<'_>) -> Option<&'s [Stop]> {
+pub(super) fn up_to<'s>(stops: &'s [Stop], goal: &str, graph: &Graph<'_>) -> Option<&'s [Stop]> {
     let folded = fold_action(goal);
     let is_place = |id: u64| id.to_string() == goal || fold_action(graph.place_name(id)) == folded;
     let says = |stop: &Stop| {
         let action = format!(" {} ", fold_action(&stop.action));
         action.contains(&format!(" {folded} ")) || stop.gain.as_deref() == Some(goal)
     };
-    let reaches = |at: &usize| {
-        let stop = &stops[*at];
-        let after = match &stop.gain {
-            Some(_) => Some(run.gains[stop.leg].at.id),
-            None => stops.get(at + 1).and_then(|next| next.place),
-        };
-        says(stop) || after.is_some_and(is_place)
-    };
-    (0..stops.len()).find(reaches).map(|at| &stops[..=at])
+    let reaches = |stop: &Stop| says(stop) || stop.to.is_some_and(is_place);
+    stops.iter().position(reaches).map(|at| &stops[..=at])
 }
 
 impl Next<'_> {

@@ -96,12 +96,15 @@ impl Game {
     }
 
     fn recalled(&self, place: u64) -> Option<String> {
+        self.next("Next (best run, 15 points): ", place)
+    }
+
+    /// What a recall of a place says behind a heading.
+    fn next(&self, heading: &str, place: u64) -> Option<String> {
         let names = [ScopeName::Scope(Scope::Location(place))];
         let snapshot = read(&self.store, &names).unwrap();
         let views = recall(&snapshot, &Viewer::Person, &names, &Limits::default(), Format::Text).unwrap();
-        render(&views, Format::Text)
-            .lines()
-            .find_map(|line| line.strip_prefix("Next (best run, 15 points): ").map(str::to_owned))
+        render(&views, Format::Text).lines().find_map(|line| line.strip_prefix(heading).map(str::to_owned))
     }
 }
 
@@ -254,6 +257,90 @@ fn a_route_goes_on_from_where_the_last_turn_of_the_episode_ended() {
     game.play(&[step(2, 2, "north", "Kitchen", (1, 2), (10, 10))]);
     assert_eq!(route(&[]), "south\nwait\nunlock trap door\ndown  (+5 at Cellar)\n");
     assert_eq!(route(&["trap door"]), "south\nwait\nunlock trap door\n");
+}
+
+/// A run that needs one action twice: the knife is taken for each of two cuts.
+fn with_a_knife() -> Vec<Value> {
+    let deeds = [
+        ("take knife", 0),
+        ("dice pork with knife", 1),
+        ("drop knife", 0),
+        ("take knife", 0),
+        ("chop potato with knife", 1),
+        ("drop knife", 0),
+        ("eat meal", 1),
+    ];
+    let mut score = 0;
+    let turn = |(turn, (action, points)): (u64, (&str, i64))| {
+        let mut turn = step(1, turn, action, "Done. It is as it should be.", (1, 1), (score, score + points));
+        turn["world_changed"] = json!(true);
+        score += points;
+        turn
+    };
+    (1..).zip(deeds).map(turn).collect()
+}
+
+fn next_of_three_points(game: &Game) -> String {
+    game.next("Next (best run, 3 points): ", 1).unwrap_or_default()
+}
+
+#[test]
+fn a_step_that_comes_twice_is_not_skipped() {
+    let game = Game::new();
+    game.play(&with_a_knife());
+    let again = |turn: u64, number: usize| {
+        let mut played = with_a_knife()[number].clone();
+        (played["episode"], played["turn"]) = (json!(2), json!(turn));
+        game.play(&[played]);
+    };
+    game.play(&[step(2, 1, "dance", "You are tired.", (1, 1), (0, 0))]);
+    assert!(next_of_three_points(&game).starts_with("take knife, dice pork with knife (+1)"));
+    again(2, 0);
+    assert!(next_of_three_points(&game).starts_with("dice pork with knife (+1), drop knife, take knife"));
+    again(3, 1);
+    assert!(next_of_three_points(&game).starts_with("drop knife, take knife, chop potato with knife (+1)"));
+    again(4, 2);
+    assert!(next_of_three_points(&game).starts_with("take knife, chop potato with knife (+1)"));
+    let goals = memories(game.store.path().parent().unwrap(), &["goals"]).output().unwrap();
+    let goals = String::from_utf8(goals.stdout).unwrap();
+    let done: Vec<bool> = goals.lines().map(|line| line.contains("done in this episode")).collect();
+    assert_eq!(done, [true, false, false], "{goals}");
+    for (turn, number) in (5..).zip(3..7) {
+        again(turn, number);
+    }
+    assert_eq!(next_of_three_points(&game), "");
+}
+
+#[test]
+fn two_steps_in_words_that_are_one_are_not_skipped() {
+    let game = Game::new();
+    let first = [
+        step(1, 1, "north", "Kitchen", (1, 2), (0, 0)),
+        step(1, 2, "pick up orange", "Taken.", (2, 2), (0, 0)),
+        step(1, 3, "east", "Cellar", (2, 3), (0, 0)),
+        step(1, 4, "push thermometer", "It beeps.", (3, 3), (0, 5)),
+        step(1, 5, "west", "Kitchen", (3, 2), (5, 5)),
+        step(1, 6, "take orange", "Taken.", (2, 2), (5, 5)),
+        step(1, 7, "south", "Hall", (2, 1), (5, 5)),
+        step(1, 8, "push box", "It opens.", (1, 1), (5, 15)),
+    ];
+    game.play(&first);
+    for mut turn in first[..2].to_vec() {
+        turn["episode"] = json!(2);
+        game.play(&[turn]);
+    }
+    let next = game.next("Next (best run, 15 points): ", 2).unwrap();
+    assert!(next.starts_with("east, push thermometer (+5), west"), "{next}");
+}
+
+#[test]
+fn a_step_that_is_refused_after_all_before_it_was_done_is_passed() {
+    let game = Game::new();
+    game.play(&with_a_knife());
+    game.play(&[step(2, 1, "take knife", "It is fixed to the table.", (1, 1), (0, 0))]);
+    assert!(next_of_three_points(&game).starts_with("dice pork with knife (+1)"));
+    game.play(&[step(2, 2, "dice pork with knife", "You can't do that.", (1, 1), (0, 0))]);
+    assert!(next_of_three_points(&game).starts_with("drop knife, take knife, chop potato"));
 }
 
 #[test]
