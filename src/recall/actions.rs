@@ -82,6 +82,10 @@ impl Actions {
                 tried.push(JudgedTry { attempt: attempt.clone(), verdict: verdict.name() });
             }
         }
+        // What worked before and is in vain now is shown as that.
+        let in_vain = tried.iter().filter(|tried| tried.verdict == Verdict::InVain.name());
+        let in_vain: HashSet<String> = in_vain.map(|tried| fold_action(&tried.attempt.action)).collect();
+        let is_of_use = |worked: &&Attempt| !in_vain.contains(&fold_action(&worked.action));
         let mut seen: Vec<Attempt> =
             section.seen.iter().filter(|seen| judgement.judge_seen(seen) == Verdict::Seen).cloned().collect();
         seen.sort_by_cached_key(rank);
@@ -89,7 +93,7 @@ impl Actions {
         Actions {
             best_run: None,
             ways: walked_ways(&section.ways, names, ends),
-            worked: ranked(&section.worked),
+            worked: ranked(section.worked.iter().filter(is_of_use)),
             seen,
             tried,
             not_understood: Vec::new(),
@@ -273,8 +277,8 @@ fn thing_of(attempt: &Attempt) -> Option<String> {
 }
 
 /// Actions without replies, the most likely to be done again first.
-fn ranked(actions: &[Attempt]) -> Vec<Attempt> {
-    let mut ranked: Vec<Attempt> = actions.iter().map(|action| shortened(action, 0)).collect();
+fn ranked<'a>(actions: impl Iterator<Item = &'a Attempt>) -> Vec<Attempt> {
+    let mut ranked: Vec<Attempt> = actions.map(|action| shortened(action, 0)).collect();
     ranked.sort_by_cached_key(rank);
     ranked
 }

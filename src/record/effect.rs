@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr, VariantNames};
 
 use crate::document::evidence::is_same_reply;
-use crate::record::changes::Changes;
+use crate::record::changes::{Changes, score_change};
 use crate::record::replies::{Replies, ReplyClass, SHORT_REPLY, answer, names_a_word_of};
 use crate::record::rules::sentences::{is_dark, tells_death};
 use crate::record::turn::Turn;
@@ -28,8 +28,10 @@ pub enum Effect {
     Won,
     /// The player is at another place.
     Moved,
-    /// The score changed.
+    /// The score rose.
     Scored,
+    /// The score fell, and nothing else is known to have changed.
+    Cost,
     /// Something is carried that was not.
     Gained,
     /// Something is no longer carried.
@@ -87,13 +89,13 @@ impl Effect {
     /// The result to list under Tried; `None` for an effect that is not listed there.
     pub(super) fn tried(self) -> Option<TryResult> {
         use Effect::{
-            AlreadySo, Answered, Blocked, NoWay, NotHere, NotUnderstood, Nothing, Refused, Unknown,
+            AlreadySo, Answered, Blocked, Cost, NoWay, NotHere, NotUnderstood, Nothing, Refused, Unknown,
             UnknownWord, Unseen,
         };
         match self {
             Refused | NoWay | Nothing | UnknownWord | NotUnderstood => Some(TryResult::Vain),
             Blocked | NotHere | AlreadySo => Some(TryResult::Blocked),
-            Answered | Unknown => Some(TryResult::Unknown),
+            Answered | Unknown | Cost => Some(TryResult::Unknown),
             Unseen => Some(TryResult::Unseen),
             _ => None,
         }
@@ -163,7 +165,8 @@ pub fn effect_of(
     }
     // If the game refuses the action, an item that is lost was stolen, and an item that is gained was only taken up for
     // the attempt.
-    let shown = shown_by(changes);
+    let score = score_change(turn).unwrap_or_default();
+    let shown = shown_by(Changes { score: score > 0, ..changes });
     let may_be_anothers = |effect: Effect| match effect {
         Effect::Lost => true,
         Effect::Gained => !takes(&turn.action),
@@ -183,6 +186,7 @@ pub fn effect_of(
     }
     match told.unwrap_or_else(|| without_class(turn, earlier.attempt)) {
         Effect::Blocked if earlier.is_wall && names_no_obstacle(class) => Effect::NoWay,
+        Effect::Changed | Effect::Unseen | Effect::Unknown if score < 0 => Effect::Cost,
         effect => effect,
     }
 }
@@ -206,8 +210,8 @@ fn shown_by(changes: Changes) -> Option<Effect> {
 
 /// True if a model may state the effect: facts alone say that somebody moved, scored, carries something or died.
 fn may_be_stated(stated: Effect) -> bool {
-    use Effect::{Died, Gained, Idle, Lost, Moved, Scored, Unseen, Won};
-    !matches!(stated, Died | Won | Moved | Scored | Gained | Lost | Idle | Unseen)
+    use Effect::{Cost, Died, Gained, Idle, Lost, Moved, Scored, Unseen, Won};
+    !matches!(stated, Died | Won | Moved | Scored | Cost | Gained | Lost | Idle | Unseen)
 }
 
 /// The effect that the class of the reply tells.
@@ -327,6 +331,9 @@ mod tests {
         }
         let scored = json!({"score_before": 1, "score_after": 6, "world_changed": false});
         assert_eq!(effect("north", "You can't go that way.", scored), Effect::Scored);
+        let fallen = json!({"score_before": 8, "score_after": -100, "world_changed": true});
+        assert_eq!(effect("focus on air", "You focus on the air.", fallen.clone()), Effect::Cost);
+        assert_eq!(effect("north", "You can't go that way.", fallen), Effect::NoWay);
         let taken = json!({"inventory_before": [], "inventory_after": ["rope"]});
         assert_eq!(effect("take rope", "You can't see any rope here!", taken.clone()), Effect::Gained);
         let implied = "(first taking the rope)\nYou can't tie the rope to that.";

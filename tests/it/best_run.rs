@@ -100,7 +100,7 @@ impl Game {
     }
 
     /// What a recall of a place says behind a heading.
-    fn next(&self, heading: &str, place: u64) -> Option<String> {
+    pub(super) fn next(&self, heading: &str, place: u64) -> Option<String> {
         let names = [ScopeName::Scope(Scope::Location(place))];
         let snapshot = read(&self.store, &names).unwrap();
         let views = recall(&snapshot, &Viewer::Person, &names, &Limits::default(), Format::Text).unwrap();

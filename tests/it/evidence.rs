@@ -16,6 +16,7 @@ use memories::types::{Attempt, Scope, ScopeName, TryResult, Viewer, Way, fold_ac
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use crate::best_run::{self, Game};
 use crate::cases;
 use crate::recalled::actions;
 
@@ -129,6 +130,24 @@ proptest! {
             prop_assert_eq!((count('→'), count('('), count(')'), count(';')), (1, 0, 0, 0), "{}\n{}", text, bare);
         }
     }
+}
+
+#[test]
+fn what_worked_and_is_in_vain_now_is_shown_as_in_vain_until_another_episode() {
+    let game = Game::new();
+    let dropped = |turn: u64, reply: &str, items: [&[&str]; 2]| {
+        let mut turn = best_run::step(1, turn, "drop remote", reply, (1, 1), (0, 0));
+        (turn["inventory_before"], turn["inventory_after"]) = (json!(items[0]), json!(items[1]));
+        turn
+    };
+    game.play(&[
+        dropped(1, "Dropped.", [&["remote"], &[]]),
+        dropped(2, "You can't see any such thing.", [&[], &[]]),
+    ]);
+    let lines = || [game.next("Worked here: ", 1), game.next("Tried here in vain: ", 1)];
+    assert_eq!(lines(), [None, Some("drop remote (You can't see any such thing.)".to_owned())]);
+    game.play(&[best_run::step(2, 1, "dance", "You are tired.", (1, 1), (0, 0))]);
+    assert_eq!(lines(), [Some("drop remote".to_owned()), None]);
 }
 
 /// A line without what stands in quotation marks, and without ids behind names.
