@@ -56,8 +56,10 @@ impl<'a> KnownSection<'a> {
     /// True if an action worked in an episode.
     pub(crate) fn has_worked_in(&self, action: &str, episode: u64) -> bool {
         let action = fold_action(action);
-        let mut worked = self.worked.iter().flat_map(|tries| tries.attempts().into_owned());
-        worked.any(|done| done.episode == Some(episode) && fold_action(&done.action) == action)
+        self.worked
+            .iter()
+            .flat_map(|tries| tries.done_in(episode))
+            .any(|done| fold_action(&done.action) == action)
     }
 
     /// True if the place was visited in an episode, as its line of visits says.
@@ -87,6 +89,15 @@ impl Tries<'_> {
             }
             Tries::Attempts(attempts) => attempts.iter().all(|attempt| attempt.result.is_vain()),
         }
+    }
+
+    /// The actions whose last time was in an episode. Most lines are of others, and need not be parsed.
+    pub(crate) fn done_in(&self, episode: u64) -> Vec<Attempt> {
+        let attempts = match self {
+            Tries::Line(line) if !line.contains(&format!("Ep{episode}")) => return Vec::new(),
+            tries => tries.attempts(),
+        };
+        attempts.iter().filter(|attempt| attempt.episode == Some(episode)).cloned().collect()
     }
 
     /// The actions with all that is known of them.

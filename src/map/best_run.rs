@@ -9,7 +9,8 @@ use crate::document::run::{BEST_RUN, Run};
 use crate::map::errand::{Taken, errand};
 use crate::map::graph::Graph;
 use crate::map::report::MapReport;
-use crate::map::route::{Next, Route, Stop, up_to};
+use crate::map::route::{Next, Route, up_to};
+use crate::map::stop::Stop;
 use crate::notebook::Snapshot;
 use crate::types::frame::one_line;
 use crate::types::{Memory, Scope};
@@ -21,24 +22,26 @@ pub(crate) struct BestRun<'a> {
     pub(super) run: Run,
     /// Its actions, with what the running episode has done of them.
     pub route: Route,
-    /// The map.
-    pub graph: Graph<'a>,
+    text: &'a str,
+    running_episode: u64,
+    /// The map, where it is needed for more than one place.
+    graph: Option<Graph<'a>>,
 }
 
 /// The actions of the best run of a file: all of them, or those that a player at a place has still to do in the running
 /// episode; up to a goal, where one is named. Where the run does not lead there, the shortest known way.
 pub(crate) fn route(snapshot: &Snapshot, goal: Option<&str>, from: Option<u64>) -> MapReport {
-    let best = BestRun::read(snapshot);
+    let (best, graph) = (BestRun::read(snapshot), Graph::read(snapshot));
     if let Some(best) = &best
-        && let Some(next) = best.steps(goal, from)
+        && let Some(next) = best.steps(&graph, goal, from)
     {
-        return best.report(&next);
+        return best.report(&graph, &next);
     }
     let begins_at = best.as_ref().and_then(|best| Some(best.run.begins_at.as_ref()?.id));
     if let (Some(goal), Some(start)) = (goal, from.or(begins_at))
-        && let Some(taken) = errand(&Graph::read(snapshot), &known_ways(snapshot.text()), start, goal)
+        && let Some(taken) = errand(&graph, &known_ways(snapshot.text()), start, goal)
     {
-        return report_of_errand(&Graph::read(snapshot), &taken);
+        return report_of_errand(&graph, start, &taken);
     }
     let why = match (best.is_some(), goal.is_some()) {
         (false, false) => "No run of this game is known that gained anything.",
@@ -49,8 +52,11 @@ pub(crate) fn route(snapshot: &Snapshot, goal: Option<&str>, from: Option<u64>) 
     MapReport { text: format!("{why}\n"), json, is_known: false }
 }
 
-fn report_of_errand(graph: &Graph<'_>, taken: &[Taken]) -> MapReport {
-    let text = taken.iter().map(|(action, _)| format!("{}\n", one_line(action))).collect();
+fn report_of_errand(graph: &Graph<'_>, start: u64, taken: &[Taken]) -> MapReport {
+    let text = match taken.is_empty() {
+        true => format!("{} is where you are.\n", graph.name_of(start)),
+        false => taken.iter().map(|(action, _)| format!("{}\n", one_line(action))).collect(),
+    };
     let actions: Vec<&str> = taken.iter().map(|(action, _)| action.as_str()).collect();
     let step =
         |(action, place): &Taken| json!({"action": action, "place": graph.place_json(*place), "done": false});
@@ -70,7 +76,27 @@ impl<'a> BestRun<'a> {
         let run = Run::of(&memory)?;
         let sections = known_ways(text);
         let route = Route::of(&run, &sections, running_episode);
-        Some(BestRun { memory, run, route, graph: Graph::of(sections, Some(running_episode)) })
+        Some(BestRun { memory, run, route, text, running_episode, graph: None })
+    }
+
+    /// The same with its map, for many places.
+    pub fn with_map(mut self) -> BestRun<'a> {
+        self.graph = Some(self.map());
+        self
+    }
+
+    fn map(&self) -> Graph<'a> {
+        Graph::of(known_ways(self.text), Some(self.running_episode))
+    }
+
+    /// The actions that come next at a place; `None` where the run is done, or no way back to it is known. Only a place
+    /// off the run needs the map.
+    pub fn next_at(&self, here: u64) -> Option<Next<'_>> {
+        match (self.route.next_on_it(here), &self.graph) {
+            (Some(next), _) => Some(next),
+            (None, Some(graph)) => self.route.next_off_it(here, graph),
+            (None, None) => self.route.next_off_it(here, &self.map()),
+        }
     }
 
     /// The entry of a run to follow: all of a run is done in its own episode.
@@ -83,26 +109,26 @@ impl<'a> BestRun<'a> {
         Some(snapshot.unread(&Scope::Game).live_with_title(BEST_RUN)?.read())
     }
 
-    fn steps(&self, goal: Option<&str>, from: Option<u64>) -> Option<Next<'_>> {
+    fn steps(&self, graph: &Graph<'_>, goal: Option<&str>, from: Option<u64>) -> Option<Next<'_>> {
         let Next { back, stops } = match from {
-            Some(from) => self.route.next_at(from, &self.graph)?,
+            Some(from) => self.route.next_on_it(from).or_else(|| self.route.next_off_it(from, graph))?,
             None => Next { back: Vec::new(), stops: &self.route.stops },
         };
         let stops = match goal {
-            Some(goal) => up_to(stops, goal, &self.graph)?,
+            Some(goal) => up_to(stops, goal, graph)?,
             None => stops,
         };
         Some(Next { back, stops })
     }
 
-    fn report(&self, Next { back, stops }: &Next<'_>) -> MapReport {
+    fn report(&self, graph: &Graph<'_>, Next { back, stops }: &Next<'_>) -> MapReport {
         let mut text: String = back.iter().map(|action| format!("{}\n", one_line(action))).collect();
         for stop in *stops {
-            let at = || self.graph.name_of(self.run.gains[stop.leg].at.id);
+            let at = || graph.name_of(self.run.gains[stop.leg].at.id);
             let gain = stop.gain.as_ref().map(|gain| format!("  ({gain} at {})", at()));
             text.push_str(&format!("{}{}\n", one_line(&stop.action), gain.unwrap_or_default()));
         }
-        let steps: Vec<Value> = stops.iter().map(|stop| self.step_json(stop)).collect();
+        let steps: Vec<Value> = stops.iter().map(|stop| step_json(graph, stop)).collect();
         let actions: Vec<&str> = stops.iter().map(|stop| stop.action.as_str()).collect();
         let mut json = json!({"known": true, "back": back, "actions": actions, "steps": steps});
         let provenance = &self.memory.provenance;
@@ -114,15 +140,15 @@ impl<'a> BestRun<'a> {
         }
         MapReport { text, json, is_known: true }
     }
+}
 
-    fn step_json(&self, stop: &Stop) -> Value {
-        let mut step = json!({"action": stop.action, "done": stop.is_done});
-        if let Some(place) = stop.place {
-            step["place"] = self.graph.place_json(place);
-        }
-        if let Some(gain) = &stop.gain {
-            step["gain"] = json!(gain);
-        }
-        step
+fn step_json(graph: &Graph<'_>, stop: &Stop) -> Value {
+    let mut step = json!({"action": stop.action, "done": stop.is_done});
+    if let Some(place) = stop.place {
+        step["place"] = graph.place_json(place);
     }
+    if let Some(gain) = &stop.gain {
+        step["gain"] = json!(gain);
+    }
+    step
 }

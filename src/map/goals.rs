@@ -29,7 +29,7 @@ struct Goal {
 pub(crate) fn goals(snapshot: &Snapshot) -> MapReport {
     let best = BestRun::read(snapshot);
     let mut goals: Vec<Goal> = best.iter().flat_map(of_best_run).collect();
-    let graph = best.map_or_else(|| Graph::read(snapshot), |best| best.graph);
+    let graph = Graph::read(snapshot);
     add_others(&mut goals, snapshot, &graph);
     let is_known = !goals.is_empty();
     let text: String = match is_known {

@@ -18,6 +18,7 @@ mod progress;
 mod report;
 mod route;
 mod search;
+mod stop;
 mod svg;
 
 pub(crate) use best_run::{BestRun, route};

@@ -7,22 +7,36 @@
 use std::collections::HashMap;
 
 use crate::document::{KnownSection, Tries};
-use crate::map::route::Stop;
+use crate::map::stop::Stop;
 use crate::types::{Scope, fold_action};
 
-/// The sections of places, as far as they tell what the running episode did.
+/// The sections of places, and what they tell of the running episode.
 pub(super) struct Deeds<'a> {
     places: HashMap<u64, &'a KnownSection<'a>>,
     running: u64,
+    /// What was done at the places that the running episode has visited.
+    now: HashMap<u64, DoneHere>,
+}
+
+/// Actions of the running episode at a place, folded, each with the turn of the last time.
+#[derive(Default)]
+struct DoneHere {
+    worked: Vec<(String, u64)>,
+    refused: Vec<(String, u64)>,
 }
 
 impl<'a> Deeds<'a> {
     pub(super) fn of(sections: &'a [KnownSection<'a>], running: u64) -> Deeds<'a> {
-        let place = |section: &'a KnownSection<'a>| match section.scope {
-            Scope::Location(id) => Some((id, section)),
-            _ => None,
-        };
-        Deeds { places: sections.iter().filter_map(place).collect(), running }
+        let mut deeds = Deeds { places: HashMap::new(), running, now: HashMap::new() };
+        for section in sections {
+            let Scope::Location(id) = section.scope else { continue };
+            deeds.places.insert(id, section);
+            if section.was_visited_in(running) {
+                let (worked, refused) = (done_in(&section.worked, running), done_in(&section.tried, running));
+                deeds.now.insert(id, DoneHere { worked, refused });
+            }
+        }
+        deeds
     }
 
     pub(super) fn section(&self, place: Option<u64>) -> Option<&'a KnownSection<'a>> {
@@ -31,25 +45,32 @@ impl<'a> Deeds<'a> {
 
     /// The turn in which the action of a stop last worked at its place.
     fn worked(&self, stop: &Stop) -> Option<u64> {
-        self.last(&self.section(stop.place)?.worked, &stop.action)
+        last(&self.now.get(&stop.place?)?.worked, &stop.action)
     }
 
     /// The turn in which it was last refused there.
     fn refused(&self, stop: &Stop) -> Option<u64> {
-        self.last(&self.section(stop.place)?.tried, &stop.action)
-    }
-
-    fn last(&self, tries: &[Tries<'_>], action: &str) -> Option<u64> {
-        let action = fold_action(action);
-        let attempts = tries.iter().flat_map(|tries| tries.attempts().into_owned());
-        let now = attempts.filter(|done| done.episode == Some(self.running));
-        now.filter(|done| fold_action(&done.action) == action).filter_map(|done| done.turn).max()
+        last(&self.now.get(&stop.place?)?.refused, &stop.action)
     }
 
     /// True if the place where a stop leads was visited.
     fn has_arrived(&self, stop: &Stop) -> bool {
         self.section(stop.to).is_some_and(|section| section.was_visited_in(self.running))
     }
+}
+
+/// The actions of an episode, folded, with their turns.
+fn done_in(tries: &[Tries<'_>], episode: u64) -> Vec<(String, u64)> {
+    let attempts = tries.iter().flat_map(|tries| tries.done_in(episode));
+    attempts.filter_map(|done| Some((fold_action(&done.action), done.turn?))).collect()
+}
+
+fn last(done: &[(String, u64)], action: &str) -> Option<u64> {
+    if done.is_empty() {
+        return None;
+    }
+    let action = fold_action(action);
+    done.iter().filter(|(other, _)| *other == action).map(|(_, turn)| *turn).max()
 }
 
 /// What the running episode has done of the legs of a route, each of which ends with a gain.

@@ -8,40 +8,8 @@ use crate::document::run::{Run, write_steps};
 use crate::map::graph::Graph;
 use crate::map::progress::{Deeds, Progress};
 use crate::map::search::{Paths, actions};
+use crate::map::stop::Stop;
 use crate::types::fold_action;
-use crate::types::frame::list_item;
-
-/// An action of a route.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stop {
-    /// Number of the gain that it belongs to.
-    pub leg: usize,
-    /// Its number in the route.
-    pub(super) number: usize,
-    /// The action.
-    pub action: String,
-    /// Where it is taken; `None` where no known way says so.
-    pub place: Option<u64>,
-    /// The gain that it makes, as the file writes it: `+10`.
-    pub gain: Option<String>,
-    /// Where it leads; `None` where no known way says so.
-    pub(super) to: Option<u64>,
-    /// It only leads from place to place.
-    pub(super) is_walk: bool,
-    /// It was done in the running episode.
-    pub is_done: bool,
-}
-
-impl Stop {
-    /// The action, with what it gains.
-    pub fn label(&self) -> String {
-        let action = list_item(&self.action);
-        match &self.gain {
-            Some(gain) => format!("{action} ({gain})"),
-            None => action.into_owned(),
-        }
-    }
-}
 
 /// A run, with the places of its actions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -100,20 +68,27 @@ impl Route {
         Route { stops, made, ahead }
     }
 
-    /// The actions that come next at a place; `None` where the route is done, or no way back to it is known.
-    pub fn next_at(&self, here: u64, graph: &Graph<'_>) -> Option<Next<'_>> {
-        let ahead = &self.ahead;
-        let deed = ahead.iter().position(|stop| !stop.is_walk || stop.gain.is_some())?;
-        // As far on as only walking lies between.
-        if let Some(at) = ahead[..=deed].iter().rposition(|stop| stop.place == Some(here)) {
-            return Some(Next { back: Vec::new(), stops: &ahead[at..] });
-        }
+    /// The number of the first of the actions ahead that is more than walking.
+    fn deed(&self) -> Option<usize> {
+        self.ahead.iter().position(|stop| !stop.is_walk || stop.gain.is_some())
+    }
+
+    /// The actions that come next at a place of the route, as far on as only walking lies between.
+    pub(super) fn next_on_it(&self, here: u64) -> Option<Next<'_>> {
+        let before_deed = &self.ahead[..=self.deed()?];
+        let at = before_deed.iter().rposition(|stop| stop.place == Some(here))?;
+        Some(Next { back: Vec::new(), stops: &self.ahead[at..] })
+    }
+
+    /// The actions that come next at a place off the route, with the way back; `None` where none is known.
+    pub(super) fn next_off_it(&self, here: u64, graph: &Graph<'_>) -> Option<Next<'_>> {
+        let deed = self.deed()?;
         let paths = Paths::from(graph, graph.find(here)?);
-        let way_to = |at: usize| Some((at, paths.to(graph.find(ahead[at].place?)?)?));
+        let way_to = |at: usize| Some((at, paths.to(graph.find(self.ahead[at].place?)?)?));
         let (at, back) =
             (0..=deed).rev().filter_map(way_to).min_by_key(|(at, back)| back.len() + deed - at)?;
         let back = actions(&back).into_iter().map(str::to_owned).collect();
-        Some(Next { back, stops: &ahead[at..] })
+        Some(Next { back, stops: &self.ahead[at..] })
     }
 }
 

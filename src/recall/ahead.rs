@@ -10,7 +10,7 @@ const NEAR: usize = 4;
 
 /// A sentence that names the next actions at a place; `None` where the run is done, or the place is far from it.
 pub(super) fn next_at(best: &BestRun<'_>, here: u64) -> Option<String> {
-    let next = best.route.next_at(here, &best.graph).filter(|next| next.back.len() <= NEAR)?;
+    let next = best.next_at(here).filter(|next| next.back.len() <= NEAR)?;
     let score = best.memory.provenance.score.map_or(String::new(), |score| format!(", {score} points"));
     Some(format!("Next (best run{score}): {}", next.write(NEXT)))
 }

@@ -90,8 +90,12 @@ impl BestRun<'_> {
         journal: &Journal,
         (context, effect): (&TurnContext, Effect),
     ) -> Result<Option<String>, RecordError> {
-        let old = files.live_with_title(&Scope::Game, BEST_RUN);
         let now = Played::now(context, effect);
+        if now.earned(self.goals).is_none() && !effect.is_denied() {
+            // Most turns teach nothing of a run, which need not be read for them.
+            return Ok(None);
+        }
+        let old = files.live_with_title(&Scope::Game, BEST_RUN);
         let known = old.as_ref().and_then(|old| Some((Run::of(old)?, old)));
         if now.earned(self.goals).is_none() {
             return match known {
@@ -184,7 +188,7 @@ impl BestRun<'_> {
         now: &Played,
     ) -> Result<(), DocumentError> {
         let episode = self.episode;
-        if !now.effect.is_denied() || old.provenance.episode == Some(episode) {
+        if old.provenance.episode == Some(episode) {
             return Ok(());
         }
         let is_last = |gain: &&mut Gain| {

@@ -119,7 +119,9 @@ fn recalls<'a>(
 ) -> BTreeMap<String, Option<Recalled>> {
     let mut recalls = BTreeMap::new();
     let run = BestRun::entry_to_follow(snapshot);
-    let ahead = run.and_then(|run| BestRun::of(run, snapshot.text(), snapshot.running_episode()));
+    let ahead = run
+        .and_then(|run| BestRun::of(run, snapshot.text(), snapshot.running_episode()))
+        .map(BestRun::with_map);
     for scope in scopes {
         recalls.entry(scope.to_string()).or_insert_with(|| {
             let (of, names) = ((snapshot, &Viewer::Person), [ScopeName::Scope(scope.clone())]);

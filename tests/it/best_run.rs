@@ -325,7 +325,7 @@ fn two_steps_in_words_that_are_one_are_not_skipped() {
         step(1, 8, "push box", "It opens.", (1, 1), (5, 15)),
     ];
     game.play(&first);
-    for mut turn in first[..2].to_vec() {
+    for mut turn in first[..2].iter().cloned() {
         turn["episode"] = json!(2);
         game.play(&[turn]);
     }
