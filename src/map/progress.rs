@@ -1,8 +1,8 @@
 //! What the running episode has done of a route: which of its gains are made, and what is still to do.
 //!
 //! The actions of a run and the sections of a file enter. A section knows of each action only when it last worked, and when
-//! it was last refused; a run may need one action several times. So what cannot be told apart counts as not done: doing a
-//! step again costs a turn, to skip one costs the gain.
+//! it was last refused; a run may need one action several times. So that much of a run is done as can have been done in its
+//! order: doing a step again costs a turn, to skip one costs the gain.
 
 use std::collections::HashMap;
 
@@ -53,6 +53,18 @@ impl<'a> Deeds<'a> {
         last(&self.now.get(&stop.place?)?.refused, &stop.action)
     }
 
+    /// True if its place lists the action in no episode, such as waiting.
+    fn leaves_no_trace(&self, stop: &Stop) -> bool {
+        let action = fold_action(&stop.action);
+        self.section(stop.place).is_none_or(|section| {
+            let mut is_listed = false;
+            for tries in section.worked.iter().chain(&section.tried) {
+                tries.actions(|other| is_listed |= fold_action(other) == action);
+            }
+            !is_listed
+        })
+    }
+
     /// True if the place where a stop leads was visited.
     fn has_arrived(&self, stop: &Stop) -> bool {
         self.section(stop.to).is_some_and(|section| section.was_visited_in(self.running))
@@ -73,98 +85,81 @@ fn last(done: &[(String, u64)], action: &str) -> Option<u64> {
     done.iter().filter(|(other, _)| *other == action).map(|(_, turn)| *turn).max()
 }
 
-/// What the running episode has done of the legs of a route, each of which ends with a gain.
-pub(super) struct Progress {
+/// What the running episode has done of a route.
+pub(super) struct Progress<'a> {
+    legs: &'a [&'a [Stop]],
+    /// The number of stops that are done from the beginning on.
+    done: usize,
     /// Whether the gain of each leg is made.
     pub(super) made: Vec<bool>,
-    /// When each was made, as far as a turn is known.
-    turns: Vec<Option<u64>>,
 }
 
-impl Progress {
-    pub(super) fn of(legs: &[&[Stop]], deeds: &Deeds<'_>) -> Progress {
-        let mut progress = Progress { made: Vec::new(), turns: Vec::new() };
-        for (number, leg) in legs.iter().enumerate() {
-            let before = &legs[..number];
-            let (is_made, turn) =
-                leg.last().map_or((false, None), |gain| progress.is_made(gain, before, deeds));
-            progress.made.push(is_made);
-            progress.turns.push(turn);
-        }
-        // What cannot be told apart is made where a later gain is.
-        for number in (0..legs.len().saturating_sub(1)).rev() {
-            let is_doubtful = legs[number].last().is_some_and(|gain| occurs(gain, &legs[..number]));
-            progress.made[number] |= is_doubtful && progress.made[number + 1];
-        }
-        progress
+impl<'a> Progress<'a> {
+    /// `legs` end with a gain each.
+    pub(super) fn of(legs: &'a [&'a [Stop]], deeds: &Deeds<'_>) -> Progress<'a> {
+        let stops: Vec<&Stop> = legs.iter().flat_map(|leg| leg.iter()).collect();
+        let done = done_in_order(&stops, deeds);
+        let is_made = |gain: &Stop| {
+            let is_unique = || stops.iter().filter(|other| is_same(gain, other)).count() == 1;
+            let is_done =
+                || if gain.is_walk { deeds.has_arrived(gain) } else { deeds.worked(gain).is_some() };
+            gain.number < done || is_unique() && is_done()
+        };
+        let made = legs.iter().map(|leg| leg.last().is_some_and(is_made)).collect();
+        Progress { legs, done, made }
     }
 
-    /// Whether and when the gain of a leg was made. Where an earlier leg has the same action, it must have been done after
-    /// the gain before.
-    fn is_made(&self, gain: &Stop, before: &[&[Stop]], deeds: &Deeds<'_>) -> (bool, Option<u64>) {
-        let turn = if gain.is_walk { None } else { deeds.worked(gain) };
-        let is_done = if gain.is_walk { deeds.has_arrived(gain) } else { turn.is_some() };
-        if !occurs(gain, before) {
-            return (is_done, turn);
-        }
-        let last = self.turns.last().copied().flatten();
-        let is_later = turn.zip(last).is_some_and(|(turn, last)| turn > last);
-        (is_done && is_later, turn.filter(|_| is_later))
-    }
-
-    /// What is still to do: of the first leg whose gain is not made the deeds that are not done, and all of the later ones;
-    /// of legs whose gains are made only the walking between them.
-    pub(super) fn ahead(&self, legs: &[&[Stop]], deeds: &Deeds<'_>) -> Vec<Stop> {
+    /// What is still to do: the stops behind those that are done, but of legs whose gains are made only the walking.
+    pub(super) fn ahead(&self) -> Vec<Stop> {
         let mut ahead = Vec::new();
-        let mut is_first = true;
-        for (number, leg) in legs.iter().enumerate() {
-            if self.made[number] {
-                if !is_first {
-                    ahead.extend(leg.iter().filter(|stop| stop.is_walk).cloned().map(without_gain));
+        for (leg, is_made) in self.legs.iter().zip(&self.made) {
+            let open = leg.iter().filter(|stop| stop.number >= self.done).cloned();
+            match is_made {
+                true => {
+                    ahead.extend(open.filter(|stop| stop.is_walk).map(|stop| Stop { gain: None, ..stop }))
                 }
-                continue;
+                false => ahead.extend(open),
             }
-            let since = self.turns[..number].iter().copied().flatten().max().unwrap_or(0);
-            let open = match is_first {
-                true => still_to_do(leg, since, deeds),
-                false => leg.to_vec(),
-            };
-            is_first &= open.is_empty();
-            ahead.extend(open);
         }
         ahead
     }
 }
 
-/// The stops of a leg that were not done since the gain before it. One that was refused behind all that comes before it is
-/// passed; where that is the gain itself, so is the leg.
-fn still_to_do(leg: &[Stop], since: u64, deeds: &Deeds<'_>) -> Vec<Stop> {
-    let mut open: Vec<Stop> = Vec::new();
-    let mut latest = since;
-    for stop in leg {
-        let done = deeds.worked(stop).filter(|turn| *turn > since);
-        let is_untouched = open.iter().all(|stop| stop.is_walk);
-        let is_refused = || is_untouched && deeds.refused(stop).is_some_and(|turn| turn > latest);
-        match done {
-            _ if stop.gain.is_none() && stop.is_walk => open.push(stop.clone()),
-            Some(turn) if stop.gain.is_none() => latest = latest.max(turn),
-            _ if is_refused() && stop.gain.is_some() => return Vec::new(),
-            _ if is_refused() => {}
-            _ => open.push(stop.clone()),
+/// The greatest number of stops, from the first on, that can have been done in their order: of each action the last of
+/// them is no earlier than it comes in the run. Walking leaves no trace, and a refusal passes a stop.
+fn done_in_order(stops: &[&Stop], deeds: &Deeds<'_>) -> usize {
+    let mut done = 0;
+    // The last time of each action so far, in the order of the run.
+    let mut times: Vec<(usize, u64)> = Vec::new();
+    for (number, stop) in stops.iter().enumerate() {
+        if stop.is_walk {
+            if stop.gain.is_some() && !deeds.has_arrived(stop) {
+                break;
+            }
+            continue;
+        }
+        match deeds.worked(stop).max(deeds.refused(stop)) {
+            Some(turn) => {
+                times.retain(|(other, _)| !is_same(stop, stops[*other]));
+                times.push((number, turn));
+            }
+            None if deeds.leaves_no_trace(stop) => continue,
+            None => break,
+        }
+        if times.is_sorted_by_key(|(_, turn)| *turn) {
+            done = number + 1;
         }
     }
-    open
+    // A gain by walking belongs to what is done before it.
+    let walked = stops[done..].iter().take_while(|stop| stop.is_walk);
+    let gains = walked.enumerate().filter(|(_, stop)| stop.gain.is_some() && deeds.has_arrived(stop));
+    gains.last().map_or(done, |(at, _)| done + at + 1)
 }
 
-/// True if one of the legs has the same action at the same place, or walks to the same place.
-fn occurs(gain: &Stop, legs: &[&[Stop]]) -> bool {
-    let action = fold_action(&gain.action);
-    legs.iter().flat_map(|leg| leg.iter()).any(|stop| match gain.is_walk {
-        true => stop.to == gain.to || stop.place == gain.to,
-        false => stop.place == gain.place && fold_action(&stop.action) == action,
-    })
-}
-
-fn without_gain(stop: Stop) -> Stop {
-    Stop { gain: None, ..stop }
+/// True if two stops are the same action at the same place, or walk to the same place.
+fn is_same(stop: &Stop, other: &Stop) -> bool {
+    match stop.is_walk {
+        true => other.to == stop.to || other.place == stop.to,
+        false => other.place == stop.place && fold_action(&other.action) == fold_action(&stop.action),
+    }
 }

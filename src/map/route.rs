@@ -59,7 +59,7 @@ impl Route {
         let legs: Vec<&[Stop]> =
             (0..run.gains.len()).map(|leg| &stops[start_of(leg)..start_of(leg + 1)]).collect();
         let progress = Progress::of(&legs, &deeds);
-        let ahead = progress.ahead(&legs, &deeds);
+        let ahead = progress.ahead();
         let made = progress.made;
         for stop in &mut stops {
             let is_ahead = |other: &Stop| other.number == stop.number;

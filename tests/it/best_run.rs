@@ -311,6 +311,36 @@ fn a_step_that_comes_twice_is_not_skipped() {
     assert_eq!(next_of_three_points(&game), "");
 }
 
+/// Opening the drawer gains, and is a step of the next gain, too.
+#[test]
+fn a_gain_that_is_a_step_of_the_next_one_does_not_begin_it_anew() {
+    let game = Game::new();
+    let deeds =
+        [("open drawer", 1), ("close drawer", 0), ("open trunk", 0), ("open drawer", 0), ("ring bell", 1)];
+    let mut score = 0;
+    let turn = |(turn, (action, points)): (u64, (&str, i64))| {
+        let mut turn = step(1, turn, action, "Done. It is as it should be.", (1, 1), (score, score + points));
+        turn["world_changed"] = json!(true);
+        score += points;
+        turn
+    };
+    let run: Vec<Value> = (1..).zip(deeds).map(turn).collect();
+    game.play(&run);
+    let next = |game: &Game| game.next("Next (best run, 2 points): ", 1).unwrap_or_default();
+    let left = [
+        "close drawer, open trunk, open drawer",
+        "open trunk, open drawer, ring bell (+1)",
+        "open drawer, ring bell (+1)",
+        "ring bell (+1)",
+        "",
+    ];
+    for (mut turn, left) in run.into_iter().zip(left) {
+        turn["episode"] = json!(2);
+        game.play(&[turn]);
+        assert_eq!(next(&game), left);
+    }
+}
+
 #[test]
 fn two_steps_in_words_that_are_one_are_not_skipped() {
     let game = Game::new();
