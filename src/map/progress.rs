@@ -45,21 +45,20 @@ impl<'a> Deeds<'a> {
 
     /// The turn in which the action of a stop last worked at its place.
     fn worked(&self, stop: &Stop) -> Option<u64> {
-        last(&self.now.get(&stop.place?)?.worked, &stop.action)
+        last(&self.now.get(&stop.place?)?.worked, &stop.folded)
     }
 
     /// The turn in which it was last refused there.
     fn refused(&self, stop: &Stop) -> Option<u64> {
-        last(&self.now.get(&stop.place?)?.refused, &stop.action)
+        last(&self.now.get(&stop.place?)?.refused, &stop.folded)
     }
 
     /// True if its place lists the action in no episode, such as waiting.
     fn leaves_no_trace(&self, stop: &Stop) -> bool {
-        let action = fold_action(&stop.action);
         self.section(stop.place).is_none_or(|section| {
             let mut is_listed = false;
             for tries in section.worked.iter().chain(&section.tried) {
-                tries.actions(|other| is_listed |= fold_action(other) == action);
+                tries.actions(|other| is_listed |= fold_action(other) == stop.folded);
             }
             !is_listed
         })
@@ -77,12 +76,8 @@ fn done_in(tries: &[Tries<'_>], episode: u64) -> Vec<(String, u64)> {
     attempts.filter_map(|done| Some((fold_action(&done.action), done.turn?))).collect()
 }
 
-fn last(done: &[(String, u64)], action: &str) -> Option<u64> {
-    if done.is_empty() {
-        return None;
-    }
-    let action = fold_action(action);
-    done.iter().filter(|(other, _)| *other == action).map(|(_, turn)| *turn).max()
+fn last(done: &[(String, u64)], folded: &str) -> Option<u64> {
+    done.iter().filter(|(other, _)| other == folded).map(|(_, turn)| *turn).max()
 }
 
 /// What the running episode has done of a route.
@@ -100,10 +95,9 @@ impl<'a> Progress<'a> {
         let stops: Vec<&Stop> = legs.iter().flat_map(|leg| leg.iter()).collect();
         let done = done_in_order(&stops, deeds);
         let is_made = |gain: &Stop| {
+            let is_done = if gain.is_walk { deeds.has_arrived(gain) } else { deeds.worked(gain).is_some() };
             let is_unique = || stops.iter().filter(|other| is_same(gain, other)).count() == 1;
-            let is_done =
-                || if gain.is_walk { deeds.has_arrived(gain) } else { deeds.worked(gain).is_some() };
-            gain.number < done || is_unique() && is_done()
+            is_done && (gain.number < done || is_unique())
         };
         let made = legs.iter().map(|leg| leg.last().is_some_and(is_made)).collect();
         Progress { legs, done, made }
@@ -160,6 +154,6 @@ fn done_in_order(stops: &[&Stop], deeds: &Deeds<'_>) -> usize {
 fn is_same(stop: &Stop, other: &Stop) -> bool {
     match stop.is_walk {
         true => other.to == stop.to || other.place == stop.to,
-        false => other.place == stop.place && fold_action(&other.action) == fold_action(&stop.action),
+        false => other.place == stop.place && other.folded == stop.folded,
     }
 }

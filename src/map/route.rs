@@ -46,6 +46,7 @@ impl Route {
                     leg,
                     number: stops.len(),
                     action: action.clone(),
+                    folded: fold_action(action),
                     place: at,
                     gain: is_last.then(|| gain.earned.to_string()),
                     to,

@@ -11,6 +11,8 @@ pub struct Stop {
     pub(super) number: usize,
     /// The action.
     pub action: String,
+    /// The action as it is compared.
+    pub(super) folded: String,
     /// Where it is taken; `None` where no known way says so.
     pub place: Option<u64>,
     /// The gain that it makes, as the file writes it: `+10`.

@@ -370,6 +370,11 @@ fn a_step_that_is_refused_after_all_before_it_was_done_is_passed() {
     game.play(&[step(2, 1, "take knife", "It is fixed to the table.", (1, 1), (0, 0))]);
     assert!(next_of_three_points(&game).starts_with("dice pork with knife (+1)"));
     game.play(&[step(2, 2, "dice pork with knife", "You can't do that.", (1, 1), (0, 0))]);
+    let goals = memories(game.store.path().parent().unwrap(), &["goals"]).output().unwrap();
+    assert!(
+        !String::from_utf8(goals.stdout).unwrap().contains("done in this episode"),
+        "it was passed, not made"
+    );
     assert!(next_of_three_points(&game).starts_with("drop knife, take knife, chop potato"));
 }
 

@@ -21,7 +21,7 @@ const PARTS: [&str; 9] =
     ["command", "stdin", "env", "before", "after", "stdout", "stderr", "exit", "feature"];
 
 /// Commands that leave every file as it is, and make none; `check --fix` writes.
-const READERS: [&str; 18] = [
+const READERS: [&str; 20] = [
     "memories",
     "recall",
     "query",
@@ -32,6 +32,8 @@ const READERS: [&str; 18] = [
     "path",
     "near",
     "frontier",
+    "route",
+    "goals",
     "map",
     "check",
     "list",
