@@ -57,12 +57,15 @@ fn report_of_errand(graph: &Graph<'_>, start: u64, taken: &[Taken]) -> MapReport
         true => format!("{} is where you are.\n", graph.name_of(start)),
         false => taken.iter().map(|(action, _)| format!("{}\n", one_line(action))).collect(),
     };
-    let actions: Vec<&str> = taken.iter().map(|(action, _)| action.as_str()).collect();
     let step =
         |(action, place): &Taken| json!({"action": action, "place": graph.place_json(*place), "done": false});
-    let steps: Vec<Value> = taken.iter().map(step).collect();
-    let json = json!({"known": true, "back": [], "actions": actions, "steps": steps});
-    MapReport { text, json, is_known: true }
+    MapReport { text, json: route_json(&[], taken.iter().map(step).collect()), is_known: true }
+}
+
+/// The answer to a route: actions that lead to the first step, and the steps, each with its action.
+fn route_json(back: &[String], steps: Vec<Value>) -> Value {
+    let actions: Vec<&Value> = steps.iter().map(|step| &step["action"]).collect();
+    json!({"known": true, "back": back, "actions": actions, "steps": steps})
 }
 
 impl<'a> BestRun<'a> {
@@ -129,8 +132,7 @@ impl<'a> BestRun<'a> {
             text.push_str(&format!("{}{}\n", one_line(&stop.action), gain.unwrap_or_default()));
         }
         let steps: Vec<Value> = stops.iter().map(|stop| step_json(graph, stop)).collect();
-        let actions: Vec<&str> = stops.iter().map(|stop| stop.action.as_str()).collect();
-        let mut json = json!({"known": true, "back": back, "actions": actions, "steps": steps});
+        let mut json = route_json(back, steps);
         let provenance = &self.memory.provenance;
         if let Some(episode) = provenance.episode {
             json["episode"] = json!(episode);

@@ -28,11 +28,11 @@ struct Described {
 }
 
 impl Descriptions {
-    /// From the journal of a store, and for places that it does not describe from their memories. A journal that cannot be read
-    /// describes nothing.
+    /// Reads the journal of a store, and the memories of places that the journal does not describe. A journal that cannot
+    /// be read describes nothing.
     pub fn read(store: &Store, snapshot: &Snapshot) -> Descriptions {
         let mut read = Descriptions::default();
-        // What was read before an error counts.
+        // If reading fails, the lines read so far are used.
         let _ = Journal::of(store).visit(|line| read.add_turn(line));
         for heading in snapshot.headings() {
             let Scope::Location(id) = heading.scope else { continue };
@@ -71,7 +71,7 @@ impl Descriptions {
         self.places.get(&place).map_or(Directions::default(), |described| described.tried)
     }
 
-    /// What the description of a place says.
+    /// The exits that the description of a place mentions.
     pub(super) fn exits(&self, place: u64) -> Exits {
         self.places.get(&place).map_or(Exits::default(), |described| Exits::of(&described.text))
     }

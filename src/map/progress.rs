@@ -14,7 +14,7 @@ use crate::types::{Scope, fold_action};
 pub(super) struct Deeds<'a> {
     places: HashMap<u64, &'a KnownSection<'a>>,
     running: u64,
-    /// What was done at the places that the running episode has visited.
+    /// Actions done at the places that the running episode has visited.
     now: HashMap<u64, DoneHere>,
 }
 
@@ -85,7 +85,7 @@ pub(super) struct Progress<'a> {
     legs: &'a [&'a [Stop]],
     /// The number of stops that are done from the beginning on.
     done: usize,
-    /// Whether the gain of each leg is made.
+    /// True for each leg whose gain is made.
     pub(super) made: Vec<bool>,
 }
 
@@ -103,7 +103,7 @@ impl<'a> Progress<'a> {
         Progress { legs, done, made }
     }
 
-    /// What is still to do: the stops behind those that are done, but of legs whose gains are made only the walking.
+    /// The stops still to do: all behind those that are done. Of legs whose gain is made, only the walking is left.
     pub(super) fn ahead(&self) -> Vec<Stop> {
         let mut ahead = Vec::new();
         for (leg, is_made) in self.legs.iter().zip(&self.made) {

@@ -119,7 +119,7 @@ impl Graph<'_> {
         format!("{} → {}{notes}", list_item(&edge.way.action), list_label(&self.label(edge.to)))
     }
 
-    /// What opens a way, and reasons against taking it; empty if there is nothing to say.
+    /// The openers of a way, and reasons against taking it; empty if there are none.
     pub(super) fn notes(&self, edge: &Edge<'_>) -> String {
         let mut notes = Vec::new();
         if !edge.way.after.is_empty() {

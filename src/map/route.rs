@@ -16,7 +16,7 @@ use crate::types::fold_action;
 pub struct Route {
     /// Its actions, in order.
     pub stops: Vec<Stop>,
-    /// Whether the running episode has made each gain.
+    /// True for each gain that the running episode has made.
     pub made: Vec<bool>,
     /// The actions that are still to be done in the running episode.
     ahead: Vec<Stop>,

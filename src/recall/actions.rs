@@ -82,7 +82,7 @@ impl Actions {
                 tried.push(JudgedTry { attempt: attempt.clone(), verdict: verdict.name() });
             }
         }
-        // What worked before and is in vain now is shown as that.
+        // An action that worked before and is in vain now is listed only as in vain.
         let in_vain = tried.iter().filter(|tried| tried.verdict == Verdict::InVain.name());
         let in_vain: HashSet<String> = in_vain.map(|tried| fold_action(&tried.attempt.action)).collect();
         let is_of_use = |worked: &&Attempt| !in_vain.contains(&fold_action(&worked.action));
@@ -222,7 +222,7 @@ impl Actions {
         }
         let ways: Vec<String> = self.ways.iter().map(written_way).collect();
         line("ways", "Ways", ways.join("; "));
-        // What opens a way is said there.
+        // The line of a way names its openers already.
         let opens =
             |done: &&Attempt| self.ways.iter().any(|walked| openers(&walked.way).contains(&done.action));
         let worked: Vec<String> =

@@ -32,7 +32,7 @@ pub struct TurnContext {
     pub triggers: Vec<Trigger>,
     /// The same action was answered by the same reply here before, and nothing changed.
     pub repeat: bool,
-    /// What opened the way that the turn walked.
+    /// Actions that opened the way which the turn walked, oldest first.
     pub opened_by: Vec<String>,
     /// Live memories of both places; read only where a judge is asked.
     pub memories: PlaceMemories,

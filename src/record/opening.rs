@@ -61,9 +61,9 @@ impl Leaving<'_> {
         !end.episodes.contains(&self.episode)
     }
 
-    /// What a way that is open now still needs, of what it needed. Where something else changed at its place in this
-    /// episode, that may be the same in other words; where the episode was at its end before, it may have been opened from
-    /// there.
+    /// The known openers of a way, without those that this walk shows to be needless. All are kept if something else
+    /// changed at the place in this episode, because it may be an opener in other words, and if the episode was at the end
+    /// of the way before, because the way may have been opened from there.
     fn still_needed(&self, known: &[String]) -> Result<Vec<String>, StoreError> {
         let done = self.here.worked.iter().filter(|worked| worked.episode == Some(self.episode));
         let done: Vec<String> = done.map(|worked| fold_action(&worked.action)).collect();

@@ -99,7 +99,7 @@ impl Game {
         self.next("Next (best run, 15 points): ", place)
     }
 
-    /// What a recall of a place says behind a heading.
+    /// The rest of the line of a recall that begins with `heading`.
     pub(super) fn next(&self, heading: &str, place: u64) -> Option<String> {
         let names = [ScopeName::Scope(Scope::Location(place))];
         let snapshot = read(&self.store, &names).unwrap();
@@ -259,6 +259,19 @@ fn a_route_goes_on_from_where_the_last_turn_of_the_episode_ended() {
     assert_eq!(route(&["trap door"]), "south\nwait\nunlock trap door\n");
 }
 
+/// The turns of an episode in the hall: actions that change the world, each with the points that it gains.
+fn run_of(deeds: &[(&str, i64)]) -> Vec<Value> {
+    let mut score = 0;
+    let turn = |(turn, (action, points)): (u64, &(&str, i64))| {
+        let scores = (score, score + points);
+        let mut turn = step(1, turn, action, "Done. It is as it should be.", (1, 1), scores);
+        turn["world_changed"] = json!(true);
+        score += points;
+        turn
+    };
+    (1..).zip(deeds).map(turn).collect()
+}
+
 /// A run that needs one action twice: the knife is taken for each of two cuts.
 fn with_a_knife() -> Vec<Value> {
     let deeds = [
@@ -270,14 +283,7 @@ fn with_a_knife() -> Vec<Value> {
         ("drop knife", 0),
         ("eat meal", 1),
     ];
-    let mut score = 0;
-    let turn = |(turn, (action, points)): (u64, (&str, i64))| {
-        let mut turn = step(1, turn, action, "Done. It is as it should be.", (1, 1), (score, score + points));
-        turn["world_changed"] = json!(true);
-        score += points;
-        turn
-    };
-    (1..).zip(deeds).map(turn).collect()
+    run_of(&deeds)
 }
 
 fn next_of_three_points(game: &Game) -> String {
@@ -317,14 +323,7 @@ fn a_gain_that_is_a_step_of_the_next_one_does_not_begin_it_anew() {
     let game = Game::new();
     let deeds =
         [("open drawer", 1), ("close drawer", 0), ("open trunk", 0), ("open drawer", 0), ("ring bell", 1)];
-    let mut score = 0;
-    let turn = |(turn, (action, points)): (u64, (&str, i64))| {
-        let mut turn = step(1, turn, action, "Done. It is as it should be.", (1, 1), (score, score + points));
-        turn["world_changed"] = json!(true);
-        score += points;
-        turn
-    };
-    let run: Vec<Value> = (1..).zip(deeds).map(turn).collect();
+    let run = run_of(&deeds);
     game.play(&run);
     let next = |game: &Game| game.next("Next (best run, 2 points): ", 1).unwrap_or_default();
     let left = [
