@@ -124,9 +124,18 @@ impl Parts {
     }
 
     fn number_of_way(&mut self, way: &Way) -> u32 {
-        let Way { action, to, name: _, count, episode, turn, after: _ } = way;
+        let Way { action, to, name: _, count, episode, turn, after } = way;
         let action = self.texts.number(action);
-        self.number(short(&[json!("w"), json!(action), json!(to), json!(count), json!(episode), json!(turn)]))
+        let after: Vec<_> = after.iter().map(|opener| self.texts.number(opener)).collect();
+        self.number(short(&[
+            json!("w"),
+            json!(action),
+            json!(to),
+            json!(count),
+            json!(episode),
+            json!(turn),
+            json!(after),
+        ]))
     }
 
     fn number(&mut self, part: String) -> u32 {
@@ -178,4 +187,22 @@ fn short(list: &[Value]) -> String {
     let says_nothing = |value: &Value| value.is_null() || *value == json!(0) || *value == json!([]);
     let length = list.iter().rposition(|value| !says_nothing(value)).map_or(0, |last| last + 1);
     json!(list[..length]).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_way_names_its_openers_as_texts() {
+        let mut parts = Parts::default();
+        let ways = "- `n` → Location 2: B *(after open </script>; say <!-- hi)*\n- `s` → Location 2: B\n";
+        parts.of_section(format!("## Location 1: A\n\n### Ways\n\n{ways}")).unwrap();
+        let lists: Vec<Value> =
+            parts.list().iter().map(|part| serde_json::from_str(part.get()).unwrap()).collect();
+        assert_eq!(lists[0][6].as_array().map(Vec::len), Some(2));
+        let text = |number: &Value| parts.texts()[number.as_u64().unwrap() as usize].as_str();
+        assert_eq!((text(&lists[0][6][0]), text(&lists[0][6][1])), ("open </script>", "say <!-- hi"));
+        assert_eq!(lists[1].as_array().map(Vec::len), Some(4), "a way without them says nothing of them");
+    }
 }

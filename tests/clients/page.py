@@ -109,7 +109,7 @@ def facts_of_file(section):
         "memories": sorted(
             [m["category"], m["title"], m["text"], m["status"], m["persistence"]] for m in section["memories"]
         ),
-        "ways": sorted([way["action"], way["to"], way["count"]] for way in section.get("ways", [])),
+        "ways": sorted([way["action"], way["to"], way["count"], way.get("after", [])] for way in section.get("ways", [])),
         "worked": sorted([one["action"], one["count"]] for one in section.get("worked", [])),
         "tried": sorted([one["action"], one["count"], one.get("reply", "")] for one in section.get("tried", [])),
     }
@@ -122,7 +122,7 @@ def facts_of_page(section):
         "name": section["name"],
         "visits": sum(part["visits"] for part in of("visits")),
         "memories": sorted([m["category"], m["title"], m["text"], m["status"], m["persistence"]] for m in of("memory")),
-        "ways": sorted([way["action"], way["to"], way["times"]] for way in of("way")),
+        "ways": sorted([way["action"], way["to"], way["times"], way.get("after", [])] for way in of("way")),
         "worked": sorted([one["action"], one["times"]] for part in of("worked") for one in part["actions"]),
         "tried": sorted(
             [one["action"], one["times"], part.get("reply", "")] for part in of("tried") for one in part["actions"]

@@ -82,9 +82,14 @@
         page.link(app.world.nameOf(page.placeScope(way.to), app.step), () => app.choose(page.placeScope(way.to), true)),
         way.times > 1 ? element("span", { class: "soft", text: ` ×${way.times}` }) : "",
         way.fields ? element("span", { class: "soft" }, " ", data(way.fields)) : "",
+        way.after ? element("span", { class: "soft" }, " (after ", way.after.map(opener), ")") : "",
       ),
     );
     return [heading("Ways"), element("ul", { class: "plain" }, rows)];
+  }
+
+  function opener(action, index) {
+    return [index > 0 ? ", " : "", data(action)];
   }
 
   function actions(list) {

@@ -67,8 +67,9 @@
       }
     }
 
-    way(action, [to, times, episode, turn]) {
-      return known({ k: "way", action: this.texts[action], to, times, fields: mark(episode, turn) || undefined });
+    way(action, [to, times, episode, turn, after]) {
+      const openers = after?.map((opener) => this.texts[opener]);
+      return known({ k: "way", action: this.texts[action], to, times, fields: mark(episode, turn) || undefined, after: openers });
     }
 
     action(action, [times, episode, turn]) {
