@@ -159,20 +159,6 @@ impl Journal {
         queued(&self.log)
     }
 
-    /// The last turns as they were played, oldest first, whatever `retry` made of them later.
-    pub(crate) fn last_turns(&self, count: usize) -> Result<Vec<EarlierTurn>, StoreError> {
-        let mut newest_first = Vec::new();
-        self.tail(count, |line| {
-            let entry = line.contains("\"turn\":").then(|| Entry::parse(line)).flatten();
-            let turn = entry.filter(|entry| entry.resolves.is_none());
-            let turn = turn.as_ref().and_then(EarlierTurn::of);
-            newest_first.extend(turn.clone());
-            turn.is_some()
-        })?;
-        newest_first.reverse();
-        Ok(newest_first)
-    }
-
     /// The highest episode in the last lines of the journal.
     pub(crate) fn highest_episode(&self) -> Option<u64> {
         let mut highest = None;

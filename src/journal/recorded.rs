@@ -204,6 +204,19 @@ impl Journal {
         Ok(reply)
     }
 
+    /// The last turns as they were played, oldest first, whatever `retry` made of them later.
+    pub(crate) fn last_turns(&self, count: usize) -> Result<Vec<EarlierTurn>, StoreError> {
+        let mut newest_first = Vec::new();
+        self.tail(count, |line| {
+            let turn = turn_as_played(line);
+            let is_turn = turn.is_some();
+            newest_first.extend(turn);
+            is_turn
+        })?;
+        newest_first.reverse();
+        Ok(newest_first)
+    }
+
     /// The turns of an episode at a place since the player came there, oldest first.
     ///
     /// # Errors
