@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 use strum::VariantNames;
 
 pub use author::Author;
-pub use evidence::{Attempt, TryResult, Way, asks_for_status, fold_action, fold_words};
+pub use evidence::{Attempt, TryResult, Way, asks_for_status, fold_action, fold_words, is_same_action};
 pub(crate) use folder::is_relative;
 pub use folder::{FolderError, FolderPath};
 pub(crate) use importance::{

@@ -18,7 +18,7 @@ use crate::document::stored_form::stored;
 use crate::document::text::stored_line;
 use crate::document::tree::Document;
 use crate::document::ways::write_way;
-use crate::types::{Attempt, Memory, Moment, Scope, Way, fold_action};
+use crate::types::{Attempt, Memory, Moment, Scope, Way, is_same_action};
 
 /// Edits of the section of one scope.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -319,9 +319,8 @@ impl Document {
             let ours = parsed.ways.iter().filter(|line| line.value.is_whole);
             ours.map(|line| Placed { value: line.value.way.clone(), range: line.range.clone() }).collect()
         };
-        let is_same = |one: &Way, other: &Way| {
-            one.to == other.to && fold_action(&one.action) == fold_action(&other.action)
-        };
+        let is_same =
+            |one: &Way, other: &Way| one.to == other.to && is_same_action(&one.action, &other.action);
         self.put_lines(blocks, RegionKind::Ways, lines, ways, is_same, write_way);
     }
 

@@ -13,7 +13,7 @@ use crate::document::ways::KnownWay;
 use crate::document::{KnownSection, PlaceNames, Tries, known_ways};
 use crate::notebook::Snapshot;
 use crate::types::direction::Direction;
-use crate::types::{Attempt, Scope, TryResult, fold_action};
+use crate::types::{Attempt, Scope, TryResult, is_same_action};
 
 /// All places that a file knows, and the ways between them. Names and actions are borrowed from the file.
 #[derive(Debug, Clone)]
@@ -312,10 +312,6 @@ fn moment(attempt: &Attempt) -> (Option<u64>, Option<u64>) {
 
 fn last_walked(way: &KnownWay<'_>) -> (Option<u64>, Option<u64>) {
     (way.episode, way.turn)
-}
-
-fn is_same_action(one: &str, other: &str) -> bool {
-    one == other || fold_action(one) == fold_action(other)
 }
 
 #[cfg(test)]

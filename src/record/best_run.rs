@@ -17,7 +17,7 @@ use crate::record::error::RecordError;
 use crate::record::places::Place;
 use crate::record::turn::Turn;
 use crate::store::StoreError;
-use crate::types::{Category, Memory, Moment, Scope, Span, fold_action};
+use crate::types::{Category, Memory, Moment, Scope, Span, fold_action, is_same_action};
 
 /// Longest reply that only says that time passes, in characters.
 const TIME_PASSES: usize = 40;
@@ -192,8 +192,7 @@ impl BestRun<'_> {
             return Ok(());
         }
         let is_last = |gain: &&mut Gain| {
-            let last =
-                gain.steps.last().is_some_and(|last| fold_action(last) == fold_action(&now.turn.action));
+            let last = gain.steps.last().is_some_and(|last| is_same_action(last, &now.turn.action));
             last && gain.at.id == now.before.id && gain.failed.is_none()
         };
         match run.gains.iter_mut().find(is_last) {

@@ -14,7 +14,7 @@ use crate::record::replies::{answer, is_refusal};
 use crate::record::turn::Turn;
 use crate::types::direction::Direction;
 use crate::types::text::cut_at_sentence;
-use crate::types::{Attempt, Scope, TryResult, Way, asks_for_status, fold_action};
+use crate::types::{Attempt, Scope, TryResult, Way, asks_for_status, is_same_action};
 
 /// Longest text that is kept of what a look showed, in characters.
 pub(super) const SEEN_CHARS: usize = 40;
@@ -35,7 +35,7 @@ pub(super) fn complete(turn: &mut Turn, earlier: Option<&Turn>) {
 
 /// The last try of an action in a section, if it never worked since.
 pub(super) fn earlier_try<'a>(section: &'a Section, action: &str) -> Option<&'a Attempt> {
-    section.tried.iter().find(|tried| is_same(&tried.action, action))
+    section.tried.iter().find(|tried| is_same_action(&tried.action, action))
 }
 
 /// What is known of the action of a turn at the place of a section.
@@ -161,11 +161,11 @@ impl TurnEvidence<'_> {
         let mut was_tried = false;
         for (scope, section) in self.document.sections_with_action(action) {
             let has_worked =
-                section.worked.iter().chain(&section.seen).any(|done| is_same(&done.action, action));
-            if has_worked || section.ways.iter().any(|way| is_same(&way.action, action)) {
+                section.worked.iter().chain(&section.seen).any(|done| is_same_action(&done.action, action));
+            if has_worked || section.ways.iter().any(|way| is_same_action(&way.action, action)) {
                 return false;
             }
-            let is_meant = |tried: &&Attempt| is_same(&tried.action, action) && tried.result.is_vain();
+            let is_meant = |tried: &&Attempt| is_same_action(&tried.action, action) && tried.result.is_vain();
             was_tried |= scope != self.before.scope() && section.tried.iter().any(|tried| is_meant(&tried));
         }
         was_tried
@@ -186,7 +186,7 @@ impl TurnEvidence<'_> {
     }
 
     fn write_worked(&mut self, here: &Section, action: String) -> Result<(), DocumentError> {
-        let earlier = here.worked.iter().find(|worked| is_same(&worked.action, &action));
+        let earlier = here.worked.iter().find(|worked| is_same_action(&worked.action, &action));
         let worked = self.attempt(earlier, action, TryResult::Vain);
         let worked = Attempt { reply: String::new(), ..worked };
         self.document.put_attempt(
@@ -204,7 +204,7 @@ impl TurnEvidence<'_> {
             true => (Scope::Game, "", &game),
             false => (self.before.scope(), self.before.name.as_str(), here),
         };
-        let earlier = section.seen.iter().find(|seen| is_same(&seen.action, &action));
+        let earlier = section.seen.iter().find(|seen| is_same_action(&seen.action, &action));
         let seen = self.attempt(earlier, action, TryResult::Vain);
         let seen = Attempt { reply: cut_at_sentence(&seen.reply, SEEN_CHARS), ..seen };
         self.document.put_attempt((&scope, name), RegionKind::Seen, &seen, self.limit)
@@ -212,8 +212,9 @@ impl TurnEvidence<'_> {
 
     fn write_way(&mut self, here: &Section, action: String) -> Result<(), DocumentError> {
         let TurnContext { episode, number, opened_by, .. } = self.context;
-        let known = here.ways.iter().find(|way| way.to == self.after.id && is_same(&way.action, &action));
-        let leads_elsewhere = |way: &Way| way.to != self.after.id && is_same(&way.action, &action);
+        let known =
+            here.ways.iter().find(|way| way.to == self.after.id && is_same_action(&way.action, &action));
+        let leads_elsewhere = |way: &Way| way.to != self.after.id && is_same_action(&way.action, &action);
         let is_marked = here.ways.iter().any(leads_elsewhere);
         let way = Way {
             action: known.map_or(action, |way| way.action.clone()),
@@ -238,8 +239,4 @@ impl TurnEvidence<'_> {
             result,
         }
     }
-}
-
-fn is_same(one: &str, other: &str) -> bool {
-    fold_action(one) == fold_action(other)
 }

@@ -10,7 +10,7 @@ use crate::record::effect::{Effect, is_talk};
 use crate::record::places::Place;
 use crate::record::turn::Turn;
 use crate::store::StoreError;
-use crate::types::{Attempt, fold_action};
+use crate::types::{Attempt, fold_action, is_same_action};
 
 /// Actions that a way keeps of those that opened it.
 const MAX_OPENERS: usize = 3;
@@ -34,7 +34,7 @@ impl Leaving<'_> {
     ///
     /// When the journal cannot be read.
     pub(super) fn opened_by(&self) -> Result<Vec<String>, StoreError> {
-        let is_same = |action: &str| fold_action(action) == fold_action(self.action);
+        let is_same = |action: &str| is_same_action(action, self.action);
         let known = self.here.ways.iter().find(|way| way.to == self.after.id && is_same(&way.action));
         let is_now = |done: &Attempt| done.episode == Some(self.episode);
         let was_refused = self.here.tried.iter().any(|tried| is_now(tried) && is_same(&tried.action));
@@ -74,7 +74,7 @@ impl Leaving<'_> {
         }
         let Some(mut turns) = self.journal.turns_of_episode(self.episode)? else { return Ok(known.to_vec()) };
         turns.retain(|turn| turn.begins_at() == Some(self.before.id));
-        let is_known = |action: &String| known.iter().any(|other| fold_action(other) == fold_action(action));
+        let is_known = |action: &String| known.iter().any(|other| is_same_action(other, action));
         Ok(if openers(&turns, opens).iter().all(is_known) { needed } else { known.to_vec() })
     }
 }
@@ -84,7 +84,7 @@ fn openers(turns: &[EarlierTurn], opens: impl Fn(&EarlierTurn) -> bool) -> Vec<S
     let mut actions: Vec<String> = Vec::new();
     for turn in turns.iter().filter(|turn| opens(turn)) {
         let action = action_of(turn);
-        actions.retain(|other| fold_action(other) != fold_action(action));
+        actions.retain(|other| !is_same_action(other, action));
         actions.push(action.to_owned());
     }
     actions

@@ -154,6 +154,11 @@ pub fn fold_action(action: &str) -> String {
     one_verb(&folded).unwrap_or(folded)
 }
 
+/// True if two actions are one as they are compared.
+pub fn is_same_action(one: &str, other: &str) -> bool {
+    one == other || fold_action(one) == fold_action(other)
+}
+
 /// True if an action asks for what goes along with the player, and so shows the same at every place.
 pub fn asks_for_status(action: &str) -> bool {
     matches!(fold_action(action).as_str(), "inventory" | "score" | "diagnose")
