@@ -15,6 +15,7 @@ pub mod hint;
 mod importance;
 pub(crate) mod lock;
 mod names;
+pub mod openers;
 mod scope;
 pub mod text;
 pub(crate) mod unseen;

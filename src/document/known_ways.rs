@@ -16,7 +16,7 @@ use crate::document::parser::RegionKind;
 use crate::document::scan::{self, Event, walk};
 use crate::document::section::Section;
 use crate::document::ways::{KnownWay, known_way};
-use crate::types::{Attempt, Scope, TryResult, fold_action};
+use crate::types::{Attempt, Scope, TryResult};
 
 /// A section of a place or of the game, as far as a map needs it. Sections of one scope are one.
 #[derive(Debug, Clone)]
@@ -53,13 +53,9 @@ impl<'a> KnownSection<'a> {
         }
     }
 
-    /// True if an action worked in an episode.
-    pub(crate) fn has_worked_in(&self, action: &str, episode: u64) -> bool {
-        let action = fold_action(action);
-        self.worked
-            .iter()
-            .flat_map(|tries| tries.done_in(episode))
-            .any(|done| fold_action(&done.action) == action)
+    /// The actions that worked in an episode, each with the last time.
+    pub(crate) fn worked_in(&self, episode: u64) -> Vec<Attempt> {
+        self.worked.iter().flat_map(|tries| tries.done_in(episode)).collect()
     }
 
     /// True if the place was visited in an episode, as its line of visits says.

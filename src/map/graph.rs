@@ -13,6 +13,7 @@ use crate::document::ways::KnownWay;
 use crate::document::{KnownSection, PlaceNames, Tries, known_ways};
 use crate::notebook::Snapshot;
 use crate::types::direction::Direction;
+use crate::types::openers::remove_done;
 use crate::types::{Attempt, Scope, TryResult, is_same_action};
 
 /// All places that a file knows, and the ways between them. Names and actions are borrowed from the file.
@@ -134,10 +135,10 @@ impl<'a> Graph<'a> {
                 _ => {}
             }
         }
-        for (at, section) in known.into_iter().enumerate() {
+        for (at, section) in known.iter_mut().enumerate() {
             let Tried { mut tried, mut refused, mut deadly } = Tried::of(&section.tried);
             tried.insert_all(&section.worked);
-            let edges = graph.edges_of(section, running);
+            let edges = graph.edges_of(section);
             for direction in edges.iter().filter_map(|edge| edge.direction) {
                 tried.insert(direction);
                 refused.remove(direction);
@@ -150,7 +151,21 @@ impl<'a> Graph<'a> {
         for place in &mut graph.places {
             place.tried.0 |= not_understood.0;
         }
+        if let Some(running) = running {
+            graph.remove_done_openers(&known, running);
+        }
         graph
+    }
+
+    /// Takes the openers that hold in the running episode from all ways. `known` are the sections of the first places.
+    fn remove_done_openers(&mut self, known: &[KnownSection<'_>], running: u64) {
+        let worked = |at: usize| known.get(at).map_or(Vec::new(), |section| section.worked_in(running));
+        for (at, place) in self.places.iter_mut().enumerate() {
+            for edge in place.edges.iter_mut().filter(|edge| !edge.way.after.is_empty()) {
+                let refused = edge.refused.as_deref().filter(|refused| refused.episode == Some(running));
+                remove_done(&mut edge.way.after, &worked(at), &worked(edge.to), refused);
+            }
+        }
     }
 
     /// The place of that id, which is added where it is missing; its first name is taken.
@@ -166,12 +181,9 @@ impl<'a> Graph<'a> {
         at
     }
 
-    fn edges_of(&mut self, mut section: KnownSection<'a>, running: Option<u64>) -> Vec<Edge<'a>> {
+    fn edges_of(&mut self, section: &mut KnownSection<'a>) -> Vec<Edge<'a>> {
         let mut edges: Vec<Edge<'a>> = Vec::with_capacity(section.ways.len());
         for mut way in std::mem::take(&mut section.ways) {
-            let is_open =
-                |action: &str| running.is_some_and(|running| section.has_worked_in(action, running));
-            way.after.retain(|action| !is_open(action));
             let (to, direction) = (self.position_of(way.to, &mut way.name), Direction::of(&way.action));
             // The place has the name.
             way.name = Cow::default();

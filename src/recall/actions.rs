@@ -110,10 +110,8 @@ impl Actions {
         if let Scope::Location(here) = unread.scope {
             self.best_run = circumstances.ahead.and_then(|best| next_at(best, here));
         }
-        let done = self.worked.iter().filter(|done| done.episode == Some(circumstances.running_episode));
-        let open: Vec<String> = done.map(|done| fold_action(&done.action)).collect();
         for walked in &mut self.ways {
-            walked.way.after.retain(|action| !open.contains(&fold_action(action)));
+            circumstances.remove_done_openers(&mut walked.way, &unread.section);
         }
         if circumstances.not_understood().is_empty() {
             return self;

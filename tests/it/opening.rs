@@ -1,6 +1,6 @@
 //! A way keeps what opened it: `path` and recall say it, use corrects it.
 
-use memories::map::Graph;
+use memories::map::{Graph, MapReport};
 use memories::notebook::Snapshot;
 use memories::recall::{Format, Limits, read, recall, render};
 use memories::types::{Scope, ScopeName, Viewer, Way};
@@ -101,20 +101,59 @@ fn use_takes_away_what_was_not_needed_and_nothing_else() {
     assert!(way(&game).after.is_empty());
 }
 
+/// The path from the hall to the kitchen, and the ways that a recall of the hall shows.
+fn told(game: &Game) -> (MapReport, String) {
+    let snapshot = Snapshot::read(&game.store).unwrap();
+    let path = Graph::read(&snapshot).path(1, 2);
+    let names = [ScopeName::Scope(Scope::Location(1))];
+    let snapshot = read(&game.store, &names).unwrap();
+    let views = recall(&snapshot, &Viewer::Person, &names, &Limits::default(), Format::Text).unwrap();
+    let ways = render(&views, Format::Text);
+    let ways = ways.lines().find_map(|line| line.strip_prefix("Ways: ")).unwrap_or_default().to_owned();
+    (path, ways)
+}
+
+#[test]
+fn what_was_opened_and_shut_again_in_this_episode_is_to_be_opened_again() {
+    let in_kitchen = |turn: u64, action: &str| {
+        let mut deed = step(2, turn, action, "Done.", (2, 2), (0, 0));
+        deed["world_changed"] = Value::from(true);
+        deed
+    };
+    let opened = || {
+        let game = Game::new();
+        game.play(&visit(1, 1, &[MOVE, OPEN]));
+        game.play(&visit(2, 1, &[MOVE, OPEN]));
+        assert_eq!(told(&game).1, "north → Kitchen");
+        game
+    };
+    let both = |game: &Game| {
+        let (path, ways) = told(game);
+        (path.json["actions"].as_array().unwrap().len() - 1, ways)
+    };
+    let shut = (1, "north → Kitchen (after open door)".to_owned());
+    let game = opened();
+    game.play(&[in_kitchen(4, "shut the door")]);
+    assert_eq!(both(&game), shut, "from the other side");
+    game.play(&back(2, 5));
+    game.play(&[deed(2, 6, OPEN.0, OPEN.1)]);
+    assert_eq!(both(&game), (0, "north → Kitchen".to_owned()), "and opened again");
+    game.play(&[deed(2, 7, "close door", MOVE.1)]);
+    assert_eq!(both(&game), shut);
+    let game = opened();
+    game.play(&[in_kitchen(4, "close window"), in_kitchen(5, "lock door")]);
+    assert_eq!(both(&game).0, 0, "another thing, and no opposite");
+    game.play(&back(2, 6));
+    game.play(&[step(2, 7, SHUT.0, SHUT.1, (1, 1), (0, 0))]);
+    let all = "north → Kitchen (after move cupboard, open door)".to_owned();
+    assert_eq!(both(&game), (2, all), "something shut it");
+}
+
 #[test]
 fn path_and_recall_say_it_until_it_is_done_in_this_episode() {
     let game = Game::new();
     game.play(&visit(1, 1, &[MOVE, OPEN]));
-    let told = || {
-        let snapshot = Snapshot::read(&game.store).unwrap();
-        let path = Graph::read(&snapshot).path(1, 2);
-        let names = [ScopeName::Scope(Scope::Location(1))];
-        let snapshot = read(&game.store, &names).unwrap();
-        let views = recall(&snapshot, &Viewer::Person, &names, &Limits::default(), Format::Text).unwrap();
-        let ways = render(&views, Format::Text);
-        let ways = ways.lines().find_map(|line| line.strip_prefix("Ways: ")).unwrap_or_default().to_owned();
-        (path, ways)
-    };
+    let told = || told(&game);
     let (path, ways) = told();
     assert_eq!(path.json["actions"], serde_json::json!(["north"]), "all of it is done");
     assert_eq!(ways, "north → Kitchen");
