@@ -18,6 +18,7 @@ use crate::document::near::misread_sections;
 use crate::document::outline::EntrySpan;
 use crate::document::problem::Problem;
 use crate::document::{EntryText, PlaceNames, Section, UnreadSection};
+use crate::journal::Journal;
 use crate::notebook::contents::{Contents, ScopeContents};
 use crate::notebook::ranking::{Ranked, rank};
 use crate::notebook::section_window::read_sections;
@@ -28,6 +29,12 @@ use crate::types::{Memory, Scope, Way};
 
 /// The section of a scope that has none.
 static NOTHING: LazyLock<Section> = LazyLock::new(Section::default);
+
+/// The highest episode that memory file or journal show.
+pub(super) fn highest_episode(store: &Store) -> Option<u64> {
+    let shown = Snapshot::read(store).ok().and_then(|snapshot| snapshot.highest_episode());
+    shown.max(Journal::of(store).highest_episode())
+}
 
 /// A memory file and its session as they were read.
 pub struct Snapshot {
@@ -126,7 +133,7 @@ impl Snapshot {
     }
 
     /// The highest episode that a visit, memory or tried action bears.
-    pub(crate) fn highest_episode(&self) -> Option<u64> {
+    fn highest_episode(&self) -> Option<u64> {
         let of_section = |unread: UnreadSection<'_>| {
             let UnreadSection { section, entries, .. } = &unread;
             let mut heads = HeadReader::default();
@@ -137,9 +144,13 @@ impl Snapshot {
         self.contents().scopes.keys().map(|scope| self.unread(scope)).filter_map(of_section).max()
     }
 
-    /// The running episode, which may change while the memory file does not.
+    /// The running episode, which may change while the memory file does not. Without its state it is the highest one that
+    /// memory file and journal show.
     pub(crate) fn running_episode(&self) -> u64 {
-        self.store.sidecar().state().0.episode
+        match self.store.sidecar().state() {
+            (state, None) => state.episode,
+            (state, Some(_)) => highest_episode(&self.store).unwrap_or(state.episode),
+        }
     }
 
     /// The folder beside the memory file.

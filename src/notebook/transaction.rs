@@ -20,7 +20,7 @@ use crate::journal::entry::{Entry, RECORD};
 use crate::notebook::clock::Clock;
 use crate::notebook::files::Files;
 use crate::notebook::occasion::occasion;
-use crate::notebook::snapshot::Snapshot;
+use crate::notebook::snapshot::highest_episode;
 use crate::notebook::tracked::Tracker;
 use crate::store::{Change, State, Store, StoreError, Update, UpdateError};
 use crate::types::{Author, Moment, ScopeName, Writer};
@@ -92,20 +92,14 @@ impl Notebook {
     }
 
     fn with_highest_episode(&self, state: State) -> State {
-        State { episode: self.highest_episode().unwrap_or(state.episode), ..state }
-    }
-
-    /// The highest episode that journal or memory file show.
-    fn highest_episode(&self) -> Option<u64> {
-        let shown = Snapshot::read(&self.store).ok().and_then(|snapshot| snapshot.highest_episode());
-        shown.max(Journal::of(&self.store).highest_episode())
+        State { episode: highest_episode(&self.store).unwrap_or(state.episode), ..state }
     }
 
     /// The episode that begins after the running one. Episode 1 is still to begin where nothing shows an episode, and
     /// there are no ephemeral memories.
     pub(crate) fn episode_after(&self, running: u64) -> u64 {
         let has_session = || !matches!(self.store.sidecar().session(), Ok(None));
-        match running == 1 && self.highest_episode().is_none() && !has_session() {
+        match running == 1 && highest_episode(&self.store).is_none() && !has_session() {
             true => 1,
             false => running.saturating_add(1),
         }

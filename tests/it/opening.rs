@@ -150,6 +150,17 @@ fn what_was_opened_and_shut_again_in_this_episode_is_to_be_opened_again() {
 }
 
 #[test]
+fn a_damaged_state_changes_nothing_of_what_is_done_in_this_episode() {
+    let game = Game::new();
+    game.play(&visit(1, 1, &[MOVE, OPEN]));
+    game.play(&[deed(2, 1, MOVE.0, MOVE.1)]);
+    let before = told(&game);
+    assert_eq!(before.1, "north → Kitchen (after open door)");
+    std::fs::write(game.store.folder().join("state.json"), "{").unwrap();
+    assert_eq!(told(&game), before);
+}
+
+#[test]
 fn path_and_recall_say_it_until_it_is_done_in_this_episode() {
     let game = Game::new();
     game.play(&visit(1, 1, &[MOVE, OPEN]));
