@@ -156,7 +156,7 @@ class Memories:
         return [Memory.from_json(memory) for memory in answer.get("memories", ())]
 
     def path(self, to: int | str | Place, *, start: int | str | Place | None = None) -> Path:
-        """The shortest known way from `start`, by default the place where the last recorded turn ended."""
+        """The shortest known way from `start`, by default the place where you are."""
         answer = self._tool("find_path", _arguments.of_ways(to=to, **{"from": start}))
         if answer is None:
             # `--` may not stand before two places, so a space keeps a name with `-` from being a flag.
@@ -165,7 +165,7 @@ class Memories:
         return Path.from_json(answer)
 
     def frontier(self, start: int | str | Place | None = None, *, number: int = 10) -> Frontier:
-        """Directions that were never tried, nearest place first; `start` is by default where the last turn ended."""
+        """Directions that were never tried, nearest place first; `start` is by default where you are."""
         answer = self._tool("unexplored", _arguments.of_ways(**{"from": start}) if number == 10 else None)
         if answer is None:
             begin = () if start is None else (text_of(start),)
@@ -175,8 +175,8 @@ class Memories:
     def route(self, goal: str | None = None, *, start: int | str | Place | None = None) -> Route:
         """The best run of the game, or the part up to `goal`: a place, a gain such as `+10`, or words of an action.
 
-        With `start` it is what the running episode has still to do of it from that place; `"."` is where its last turn
-        ended, and before its first turn the beginning.
+        With `start` it is what the running episode has still to do of it from that place; `"."` is where you are: where
+        its last turn ended, and before its first turn where the game begins.
         """
         answer = self._tool("next_steps", _arguments.of_route(goal, start))
         if answer is None:

@@ -37,7 +37,7 @@ pub(crate) fn route(snapshot: &Snapshot, goal: Option<&str>, from: Option<u64>) 
     {
         return best.report(&graph, &next);
     }
-    let begins_at = best.as_ref().and_then(|best| Some(best.run.begins_at.as_ref()?.id));
+    let begins_at = best.as_ref().and_then(BestRun::begins_at);
     if let (Some(goal), Some(start)) = (goal, from.or(begins_at))
         && let Some(taken) = errand(&graph, &known_ways(snapshot.text()), start, goal)
     {
@@ -72,6 +72,11 @@ impl<'a> BestRun<'a> {
     /// The best run of a file; `None` where it has none.
     pub(super) fn read(snapshot: &'a Snapshot) -> Option<BestRun<'a>> {
         BestRun::of(BestRun::entry(snapshot)?, snapshot.text(), snapshot.running_episode())
+    }
+
+    /// The place where it begins.
+    pub(super) fn begins_at(&self) -> Option<u64> {
+        Some(self.run.begins_at.as_ref()?.id)
     }
 
     /// From the entry of the run and the text of the whole file.

@@ -18,6 +18,7 @@ mod progress;
 mod report;
 mod route;
 mod search;
+mod standing;
 mod stop;
 mod svg;
 
@@ -28,3 +29,4 @@ pub(crate) use goals::goals;
 pub use graph::Graph;
 pub use layout::{HALF_HEIGHT, HALF_WIDTH, LaidLevel, LaidPlace, LaidWay, Layout};
 pub use report::MapReport;
+pub(crate) use standing::standing;

@@ -23,7 +23,7 @@ use crate::notebook::occasion::occasion;
 use crate::notebook::snapshot::highest_episode;
 use crate::notebook::tracked::Tracker;
 use crate::store::{Change, State, Store, StoreError, Update, UpdateError};
-use crate::types::{Author, Moment, ScopeName, Writer};
+use crate::types::{Author, Moment, Writer};
 
 /// The version of the journal's lines.
 const VERSION: u32 = 1;
@@ -103,26 +103,6 @@ impl Notebook {
             true => 1,
             false => running.saturating_add(1),
         }
-    }
-
-    /// The place where the last recorded turn ended; `None` where none was recorded.
-    ///
-    /// # Errors
-    ///
-    /// When the journal cannot be read.
-    pub(crate) fn last_place(&self) -> Result<Option<ScopeName>, StoreError> {
-        let last = Journal::of(&self.store).last_turns(1)?.pop();
-        Ok(last.and_then(|turn| turn.place()))
-    }
-
-    /// True if the last recorded turn is of the running episode.
-    ///
-    /// # Errors
-    ///
-    /// When the journal cannot be read.
-    pub(crate) fn has_begun(&self) -> Result<bool, StoreError> {
-        let last = Journal::of(&self.store).last_turns(1)?.pop();
-        Ok(last.is_some_and(|turn| turn.episode == Some(self.state().episode)))
     }
 
     /// The memory file and its session as they are, to be looked at.

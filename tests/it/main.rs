@@ -51,6 +51,7 @@ mod search;
 mod seed;
 mod setup;
 mod simulator;
+mod standing;
 #[path = "../support/authors.rs"]
 mod support_authors;
 mod terminal;

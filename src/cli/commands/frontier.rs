@@ -1,6 +1,6 @@
 //! `frontier`: lists the places with directions that were never tried.
 
-use crate::cli::commands::map_places::{named_or_last, read_file};
+use crate::cli::commands::map_places::{named_or_here, read_file};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::values::parse_count;
@@ -16,13 +16,13 @@ come last.
 
 Examples:
   memories frontier 64
-  memories frontier                     from where the last recorded turn ended
+  memories frontier                     from where you are
   memories frontier 64 -n 100 --json
 
 With --json: {version, from, places: [{id, name, steps, actions, directions,
 named}], left_out}; steps and actions are null where no way is known.")]
 pub(crate) struct FrontierArgs {
-    /// Where to start; without it, where the last recorded turn ended
+    /// Where to start; without it, where the last turn of this episode ended, before its first turn where the game begins
     #[arg(value_name = "ID", allow_negative_numbers = true)]
     from: Option<String>,
     /// Number of places
@@ -34,7 +34,7 @@ pub(crate) struct FrontierArgs {
 pub fn run(mut cli: Cli<'_>, args: FrontierArgs) -> Result<u8, Failure> {
     let FrontierArgs { from, number } = args;
     let snapshot = read_file(&mut cli)?;
-    let from = named_or_last(&cli, &snapshot, from.as_deref())?;
+    let from = named_or_here(&cli, &snapshot, from.as_deref())?;
     let descriptions = Descriptions::read(&cli.store()?, &snapshot);
     let report = Graph::read(&snapshot).frontier(from, number, &descriptions);
     cli.ui.answer(&report.json, &report.text)

@@ -2,6 +2,7 @@
 
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
+use crate::map::standing;
 use crate::notebook::Snapshot;
 use crate::recall::sections;
 use crate::types::{Scope, ScopeName, Viewer};
@@ -18,16 +19,20 @@ pub(crate) fn named(snapshot: &Snapshot, name: &str) -> Result<u64, Failure> {
     resolve(snapshot, name.parse()?)
 }
 
-/// The place that a person names, else the one where the last recorded turn ended.
-pub(crate) fn named_or_last(cli: &Cli<'_>, snapshot: &Snapshot, name: Option<&str>) -> Result<u64, Failure> {
+/// The place that a person names, else the one where the player stands.
+pub(crate) fn named_or_here(cli: &Cli<'_>, snapshot: &Snapshot, name: Option<&str>) -> Result<u64, Failure> {
     match name {
         Some(name) => named(snapshot, name),
-        None => match cli.notebook()?.last_place()? {
-            Some(last) => resolve(snapshot, last),
-            None => Err(Failure::user("no turn was recorded, so it is not known where you are")
-                .hint("name the place to start from, by its id or name")),
-        },
+        None => here(cli, snapshot)?.ok_or_else(|| {
+            Failure::user("no turn of this episode was recorded, so it is not known where you are")
+                .hint("name the place to start from, by its id or name")
+        }),
     }
+}
+
+/// The place where the player stands, if it is known.
+pub(crate) fn here(cli: &Cli<'_>, snapshot: &Snapshot) -> Result<Option<u64>, Failure> {
+    standing(&cli.store()?, snapshot)?.map(|place| resolve(snapshot, place)).transpose()
 }
 
 fn resolve(snapshot: &Snapshot, name: ScopeName) -> Result<u64, Failure> {

@@ -1,6 +1,6 @@
 //! `near`: lists the places around a place.
 
-use crate::cli::commands::map_places::{named_or_last, read_file};
+use crate::cli::commands::map_places::{named_or_here, read_file};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::values::parse_count;
@@ -12,12 +12,12 @@ use crate::map::Graph;
 Examples:
   memories near 64
   memories near 'Living Room' --steps 1
-  memories near                         from where the last recorded turn ended
+  memories near                         from where you are
   memories near 64 --steps 100 --json   all places that can be reached
 
 With --json: {version, from, places: [{id, name, steps, actions}]}.")]
 pub(crate) struct NearArgs {
-    /// Where to start; without it, where the last recorded turn ended
+    /// Where to start; without it, where the last turn of this episode ended, before its first turn where the game begins
     #[arg(value_name = "ID", allow_negative_numbers = true)]
     from: Option<String>,
     /// Number of steps to look
@@ -29,7 +29,7 @@ pub(crate) struct NearArgs {
 pub fn run(mut cli: Cli<'_>, args: NearArgs) -> Result<u8, Failure> {
     let NearArgs { from, steps } = args;
     let snapshot = read_file(&mut cli)?;
-    let from = named_or_last(&cli, &snapshot, from.as_deref())?;
+    let from = named_or_here(&cli, &snapshot, from.as_deref())?;
     let report = Graph::read(&snapshot).near(from, steps);
     cli.ui.answer(&report.json, &report.text)
 }

@@ -1,6 +1,6 @@
 //! `path`: prints the shortest known way to a place; the exit code says whether there is one.
 
-use crate::cli::commands::map_places::{named, named_or_last, read_file};
+use crate::cli::commands::map_places::{named, named_or_here, read_file};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::map::Graph;
@@ -18,7 +18,7 @@ running episode.
 Examples:
   memories path 64 187                  from West of House to the Attic
   memories path 'West of House' Attic   by names that only one place has
-  memories path Attic                   from where the last recorded turn ended
+  memories path Attic                   from where you are
   memories path Attic --json | jq -r '.actions[]'
 
 Exit code 0: there is a path; 1: none is known. With --json: {version, known,
@@ -26,7 +26,7 @@ from, to, actions, steps: [{action, from, to, count, episode, turn, after?,
 refused_since?: {episode, turn, reply}, sometimes_to?, deadly?}]}. A place is
 {id, name}.")]
 pub(crate) struct PathArgs {
-    /// Where to start; without it, where the last recorded turn ended
+    /// Where to start; without it, where the last turn of this episode ended, before its first turn where the game begins
     #[arg(value_name = "FROM", allow_negative_numbers = true)]
     from: Option<String>,
     /// Where to go
@@ -38,7 +38,7 @@ pub fn run(mut cli: Cli<'_>, args: PathArgs) -> Result<u8, Failure> {
     let PathArgs { from, to } = args;
     let snapshot = read_file(&mut cli)?;
     let to = named(&snapshot, &to)?;
-    let from = named_or_last(&cli, &snapshot, from.as_deref())?;
+    let from = named_or_here(&cli, &snapshot, from.as_deref())?;
     let report = Graph::read(&snapshot).path(from, to);
     cli.ui.answer(&report.json, &report.text)?;
     Ok(u8::from(!report.is_known))

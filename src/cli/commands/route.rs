@@ -1,6 +1,6 @@
 //! `route`: prints the best run of the game, or the part of it that leads to a goal, as actions.
 
-use crate::cli::commands::map_places::{named, named_or_last, read_file};
+use crate::cli::commands::map_places::{here, named, read_file};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::map::route;
@@ -29,7 +29,7 @@ pub(crate) struct RouteArgs {
     /// A place, what is gained, or a word of an action
     #[arg(value_name = "GOAL", allow_negative_numbers = true)]
     goal: Option<String>,
-    /// Only what is still to be done, from this place; `.` is where the last turn of this episode ended
+    /// Only what is still to be done, from this place; `.` is where you are
     #[arg(long, value_name = "PLACE", allow_negative_numbers = true)]
     from: Option<String>,
 }
@@ -39,9 +39,7 @@ pub fn run(mut cli: Cli<'_>, args: RouteArgs) -> Result<u8, Failure> {
     let snapshot = read_file(&mut cli)?;
     let from = match from.as_deref() {
         None => None,
-        // A game begins where the run does.
-        Some(".") if !cli.notebook()?.has_begun()? => None,
-        Some(".") => Some(named_or_last(&cli, &snapshot, None)?),
+        Some(".") => here(&cli, &snapshot)?,
         Some(place) => Some(named(&snapshot, place)?),
     };
     let report = route(&snapshot, goal.as_deref(), from);

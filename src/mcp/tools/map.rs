@@ -1,6 +1,6 @@
 //! The tools of the group `places` that read the map.
 
-use crate::map::{Descriptions, Graph, MapReport, route};
+use crate::map::{Descriptions, Graph, MapReport, route, standing};
 use crate::mcp::answer::{Answer, Refusal};
 use crate::mcp::parameter::ArgumentType::Text;
 use crate::mcp::parameter::Parameter;
@@ -48,12 +48,12 @@ pub(crate) const TOOLS: &[Tool] = &[
 
 fn find_path(call: &Call<'_>) -> Result<Answer, Refusal> {
     let to = call.memories.scope(&call.arguments.required(&TO)?)?;
-    let (to, from) = (place_id(&to)?, start(call)?);
+    let (to, from) = (place_id(&to)?, known_start(call)?);
     Ok(answer(Graph::read(&*call.memories.snapshot()?).path(from, to)))
 }
 
 fn unexplored(call: &Call<'_>) -> Result<Answer, Refusal> {
-    let from = start(call)?;
+    let from = known_start(call)?;
     let snapshot = call.memories.snapshot()?;
     let descriptions = Descriptions::read(call.memories.store(), &snapshot);
     Ok(answer(Graph::read(&snapshot).frontier(from, PLACES, &descriptions)))
@@ -61,27 +61,27 @@ fn unexplored(call: &Call<'_>) -> Result<Answer, Refusal> {
 
 fn next_steps(call: &Call<'_>) -> Result<Answer, Refusal> {
     let goal = call.arguments.text(&GOAL)?;
-    let from = match call.arguments.text(&FROM)? {
-        // A game begins where the run does.
-        None if !call.memories.notebook().has_begun()? => None,
-        _ => Some(start(call)?),
-    };
-    Ok(answer(route(&*call.memories.snapshot()?, goal.as_deref(), from)))
+    Ok(answer(route(&*call.memories.snapshot()?, goal.as_deref(), start(call)?)))
 }
 
-/// The place of the argument, else the one where the last recorded turn ended.
-fn start(call: &Call<'_>) -> Result<u64, Refusal> {
-    if let Some(from) = call.arguments.text(&FROM)? {
-        return place_id(&call.memories.scope(&from)?);
-    }
-    let Some(last) = call.memories.notebook().last_place()? else {
-        return Err(Refusal::new("no turn was recorded, so it is not known where you are")
-            .hint("name the place to start from as `from`"));
+/// The place of the argument, else the one where the player stands; `None` where nobody knows it.
+fn start(call: &Call<'_>) -> Result<Option<u64>, Refusal> {
+    let place = match call.arguments.text(&FROM)? {
+        Some(from) => Some(call.memories.scope(&from)?),
+        None => match standing(call.memories.store(), &*call.memories.snapshot()?)? {
+            Some(ScopeName::Scope(scope)) => Some(scope),
+            Some(name) => Some(call.memories.sections(&[name])?.remove(0).0),
+            None => None,
+        },
     };
-    match last {
-        ScopeName::Scope(scope) => place_id(&scope),
-        name => place_id(&call.memories.sections(&[name])?.remove(0).0),
-    }
+    place.as_ref().map(place_id).transpose()
+}
+
+fn known_start(call: &Call<'_>) -> Result<u64, Refusal> {
+    start(call)?.ok_or_else(|| {
+        Refusal::new("no turn of this episode was recorded, so it is not known where you are")
+            .hint("name the place to start from as `from`")
+    })
 }
 
 fn place_id(scope: &Scope) -> Result<u64, Refusal> {
