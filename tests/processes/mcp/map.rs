@@ -17,7 +17,7 @@ fn the_map_is_read_by_name_and_from_the_last_turn() {
     );
     let mut client = world.serve(&["--tools", "places"]);
     let refused = client.refuses("find_path", json!({"to": "2"}));
-    assert_says(&refused, "no turn was recorded");
+    assert_says(&refused, "no turn of this episode was recorded");
     assert_says(&refused, "hint: name the place to start from as `from`");
     let path = client.values("find_path", json!({"from": "Hall", "to": "Attic (id 2)"}));
     assert_eq!((&path["known"], &path["actions"]), (&json!(true), &json!(["up"])));
@@ -50,6 +50,7 @@ fn the_best_run_is_followed_from_where_the_last_turn_ended() {
     assert!(program(&["episode", "start"]).status.success());
     let all = client.says("next_steps", json!({}));
     assert_eq!(all.as_bytes(), program(&["route"]).stdout);
+    assert_says(&client.says("find_path", json!({"to": "Cellar"})), "From Hall to Cellar");
     client.says(
         "record_turn",
         json!({"location": "1", "action": "open chest", "response": "It opens.", "world_changed": true}),
