@@ -16,11 +16,7 @@ impl TransferSource {
     /// Adds the item that `read` makes of a JSON value, and notes unknown keys.
     pub(super) fn add(&mut self, at: Origin, value: &Value, read: impl Fn(&Value) -> Result<Item, String>) {
         if let Value::Object(object) = value {
-            for key in unknown_keys(object) {
-                if !self.unknown.contains(key) {
-                    self.unknown.push(key.clone());
-                }
-            }
+            unknown_keys(object).for_each(|key| self.leave_out_key(key));
         }
         self.push(at, read(value));
     }
@@ -85,6 +81,17 @@ pub(crate) fn write_json(sections: &[(Scope, Section)]) -> Vec<u8> {
     text.into_bytes()
 }
 
+/// Keys of a document that hold no memories, or all of them.
+const DOCUMENT_KEYS: [&str; 3] = ["version", "sections", "memories"];
+
+/// A key of a document and what it holds: `` `notes` (3)``.
+fn described(key: &str, value: &Value) -> String {
+    match value {
+        Value::Array(values) => format!("`{key}` ({})", values.len()),
+        _ => format!("`{key}`"),
+    }
+}
+
 /// Reads one document.
 ///
 /// # Errors
@@ -103,8 +110,21 @@ pub(crate) fn read_json(bytes: &[u8]) -> Result<TransferSource, TransferError> {
         Value::Array(memories) => add_memories(&mut source, memories, &mut number, None),
         Value::Object(object) => {
             let list = |key: &str| object.get(key).and_then(Value::as_array);
+            let others = object.iter().filter(|(key, _)| !DOCUMENT_KEYS.contains(&key.as_str()));
             if list("sections").or(list("memories")).is_none() {
-                return Err(unreadable("the document has neither `sections` nor `memories`".to_owned()));
+                let found: Vec<String> = others.map(|(key, value)| described(key, value)).collect();
+                let found = if found.is_empty() {
+                    String::new()
+                } else {
+                    format!("; left out: {}", found.join(", "))
+                };
+                let problem =
+                    format!("the document has neither a list `sections` nor a list `memories`{found}");
+                return Err(unreadable(problem));
+            }
+            for (key, value) in others {
+                let count = value.as_array().map_or(1, Vec::len) as u64;
+                source.leave_out(format!("`{key}`"), count, "only `sections` and `memories` are read");
             }
             for (at, section) in list("sections").into_iter().flatten().enumerate() {
                 add_section(&mut source, Origin::Section(at + 1), section, &mut number);

@@ -27,8 +27,8 @@ use crate::types::{Scope, unknown_name};
 
 pub(crate) use error::TransferError;
 pub(crate) use place::PlaceReference;
-pub use source::TransferSource;
 pub(crate) use source::{Item, Origin, SourceItem};
+pub use source::{LeftOut, TransferSource};
 
 /// A format of import and export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::EnumString, strum::Display, strum::VariantNames)]

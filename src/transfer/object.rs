@@ -70,6 +70,17 @@ const FIELD_KEYS: [&str; 16] = [
     "turn_number",
 ];
 
+/// Keys of an action in a list.
+const ACTION_KEYS: &[&str] = &["action", "count", "episode", "turn", "reply", "result"];
+
+/// Lists of a section, with the keys of their items.
+const EVIDENCE_KEYS: [(&str, &[&str]); 4] = [
+    ("tried", ACTION_KEYS),
+    ("worked", ACTION_KEYS),
+    ("seen", ACTION_KEYS),
+    ("ways", &["action", "to", "name", "count", "episode", "turn", "after"]),
+];
+
 /// A memory as an object.
 pub(crate) fn memory_object(scope: &Scope, memory: &Memory) -> Map<String, Value> {
     let Memory { category, persistence, status, title, text, context, see_also, provenance, reference } =
@@ -119,7 +130,12 @@ pub(crate) fn unknown_keys(object: &Map<String, Value>) -> impl Iterator<Item = 
     let known = |key: &str| ITEM_KEYS.contains(&key) || FIELD_KEYS.contains(&key);
     let fields = object.get("fields").and_then(Value::as_object).into_iter().flat_map(Map::keys);
     let fields = fields.filter(|key| !FIELD_KEYS.contains(&key.as_str()));
-    object.keys().filter(move |key| !known(key)).chain(fields)
+    let items = EVIDENCE_KEYS.iter().flat_map(|(list, known)| {
+        let items = object.get(*list).and_then(Value::as_array).into_iter().flatten();
+        let keys = items.filter_map(Value::as_object).flat_map(Map::keys);
+        keys.filter(|key| !known.contains(&key.as_str()))
+    });
+    object.keys().filter(move |key| !known(key)).chain(fields).chain(items)
 }
 
 /// Reads a memory if the object has a text or a title, otherwise a section.

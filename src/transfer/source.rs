@@ -70,9 +70,39 @@ pub struct TransferSource {
     pub items: Vec<SourceItem>,
     /// Unknown keys and columns, each once; they are ignored.
     pub unknown: Vec<String>,
+    /// What no item was made of.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// Content of a source that is not imported.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    /// What it is: "`mood`", "rows of the table `notes`".
+    pub what: String,
+    /// How many there are.
+    pub count: u64,
+    /// The reason.
+    pub why: &'static str,
 }
 
 impl TransferSource {
+    /// Notes content of which no item is made.
+    pub(super) fn leave_out(&mut self, what: String, count: u64, why: &'static str) {
+        match self.left_out.iter_mut().find(|other| other.what == what) {
+            Some(other) => other.count += count,
+            None if count > 0 => self.left_out.push(LeftOut { what, count, why }),
+            None => {}
+        }
+    }
+
+    /// Notes a value of a key or column that is not known.
+    pub(super) fn leave_out_key(&mut self, key: &str) {
+        if !self.unknown.iter().any(|other| other == key) {
+            self.unknown.push(key.to_owned());
+        }
+        self.leave_out(format!("`{key}`"), 1, "no memory and no place has such a field");
+    }
+
     /// Appends an item.
     pub(super) fn push(&mut self, at: Origin, item: Result<Item, String>) {
         self.items.push(SourceItem { at, item });

@@ -20,7 +20,7 @@ use crate::document::Section;
 use crate::document::fields::is_date;
 use crate::transfer::error::TransferError;
 use crate::transfer::object::{memory_object, read_attempt, read_item, read_section, section_object};
-use crate::transfer::source::{Item, Origin, TransferSource};
+use crate::transfer::source::{Item, LeftOut, Origin, TransferSource};
 use crate::types::fields::{Expected, Fields, integer, number, parse_episode};
 use crate::types::{Attempt, Memory, Scope, Span, clamp_importance};
 
@@ -196,15 +196,49 @@ fn read(connection: &mut Connection, size: usize) -> Result<TransferSource, Tran
         let names = columns(connection, "memories")?;
         if names.iter().any(|name| matches!(name.as_str(), "content" | "text")) {
             read_memories(connection, &names, &mut source, &mut room)?;
-            return Ok(Some(source));
+            leave_out_tables(connection, &mut source)?;
+            return Ok(Ok(source));
         }
-        Ok(None)
+        leave_out_tables(connection, &mut source)?;
+        Ok(Err(source.left_out))
     };
     let source = rows().map_err(|error: rusqlite::Error| unreadable(&error))?;
-    source.ok_or_else(|| TransferError {
-        problem: "the database has no table `memories` with a column `content`".to_owned(),
+    source.map_err(|left_out| TransferError {
+        problem: without_memories(&left_out),
         hint: "export what you have as JSONL: a line is {\"scope\": 15, \"title\": \"…\", \"text\": \"…\"}",
     })
+}
+
+/// Tables that are read.
+const TABLES: [&str; 3] = ["memories", "places", "tried"];
+
+/// Notes the tables of which nothing is read, with their rows.
+fn leave_out_tables(connection: &Connection, source: &mut TransferSource) -> rusqlite::Result<()> {
+    let query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' \
+                 ORDER BY name";
+    let mut statement = connection.prepare(query)?;
+    let names: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    let is_read = |name: &String| {
+        TABLES.contains(&name.to_lowercase().as_str()) && (name != "memories" || !source.items.is_empty())
+    };
+    let others: Vec<String> = names.into_iter().filter(|name| !is_read(name)).collect();
+    for name in others {
+        let quoted = name.replace('"', "\"\"");
+        // A table of an extension that is not there cannot be counted.
+        let rows = connection.query_row(&format!("SELECT count(*) FROM \"{quoted}\""), [], |row| row.get(0));
+        let Ok(rows) = rows.map(|rows: i64| rows.unsigned_abs()) else { continue };
+        let what = format!("rows of the table `{name}`");
+        source.leave_out(what, rows, "only `memories`, `places` and `tried` are read");
+    }
+    Ok(())
+}
+
+/// The error of a database that has no memories, with what it has.
+fn without_memories(left_out: &[LeftOut]) -> String {
+    let problem = "the database has no table `memories` with a column `content`";
+    let found: Vec<String> =
+        left_out.iter().map(|LeftOut { what, count, .. }| format!("{what} ({count})")).collect();
+    if found.is_empty() { problem.to_owned() } else { format!("{problem}; left out: {}", found.join(", ")) }
 }
 
 /// The columns of a table in lower case; none if there is no such table.
@@ -237,11 +271,17 @@ fn read_places(
         }
         object.insert("tried".to_owned(), attempts);
         if let Some(Value::String(evidence)) = object.shift_remove("evidence") {
-            let evidence: Map<String, Value> = serde_json::from_str(&evidence).unwrap_or_default();
+            let evidence: Map<String, Value> = serde_json::from_str(&evidence).unwrap_or_else(|_| {
+                broken.push("`evidence` is not a JSON object".to_owned());
+                Map::new()
+            });
             object.extend(evidence.into_iter().filter(|(key, _)| EVIDENCE.contains(&key.as_str())));
         }
         if let Some(Value::String(episodes)) = object.get("episodes") {
-            let episodes = serde_json::from_str(episodes).unwrap_or(Value::Null);
+            let episodes = serde_json::from_str(episodes).unwrap_or_else(|_| {
+                broken.push("`episodes` is not a JSON list".to_owned());
+                Value::Null
+            });
             object.insert("episodes".to_owned(), episodes);
         }
         let at = Origin::Other("places", at);
@@ -280,12 +320,17 @@ fn read_memories(
         "category",
         "tags",
     ];
-    source.unknown = names.iter().filter(|name| !KNOWN.contains(&name.as_str())).cloned().collect();
+    let unknown: Vec<&String> = names.iter().filter(|name| !KNOWN.contains(&name.as_str())).collect();
+    source.unknown = unknown.iter().map(|name| (*name).clone()).collect();
     let by_id = names.iter().any(|name| name == "id");
     let order = if by_id { " ORDER BY id" } else { "" };
     let scale = scale_of(connection, names)?;
     for (at, row) in objects(connection, &format!("SELECT * FROM memories{order}"), room)? {
         let id = row.get("id").and_then(Value::as_i64);
+        for name in unknown.iter().filter(|name| row.get(name.as_str()).is_some_and(|value| !value.is_null()))
+        {
+            source.leave_out_key(name);
+        }
         let at = Origin::Row(id.unwrap_or_else(|| i64::try_from(at).unwrap_or(i64::MAX)));
         source.push(at, item_of_row(&row, scale));
     }

@@ -12,7 +12,7 @@ use crate::cli::failure::{Failure, FailureKind, unreadable};
 use crate::cli::ui::progress_bar;
 use crate::store::Store;
 use crate::transfer::merge::{MergeOptions, MergeReport, OnConflict, Unstored, merge};
-use crate::transfer::{self, TransferError, TransferFormat, TransferSource};
+use crate::transfer::{self, LeftOut, TransferError, TransferFormat, TransferSource};
 
 /// Import memories from JSON, JSONL, SQLite or another memory file
 #[derive(Debug, clap::Args)]
@@ -25,6 +25,9 @@ A memory that is already there is skipped, so a file may be imported twice. A
 duplicate of an older entry is reported and not stored. A title in use for
 another text is refused; all other memories are stored in one write, and the
 exit code is then 4.
+
+What no memory is made of is left out, and counted with the reason: unknown keys
+and columns, other tables and lists.
 
 Texts that look like a key, token or password are masked, unless --keep-secrets
 says that the file is yours.
@@ -39,7 +42,7 @@ Examples:
 With --json: {version, source, format, dry_run, file, stored, revised,
 already_there, duplicates: [{at, scope, title, entry}], skipped: [{at, scope,
 title, why}], failed: [{at, error}], new_section_count, tried_count,
-masked_count, unknown_keys, warnings}.")]
+masked_count, unknown_keys, left_out: [{what, count, why}], warnings}.")]
 pub(crate) struct ImportArgs {
     /// The file to read; `-` is stdin
     #[arg(value_name = "FILE")]
@@ -174,11 +177,12 @@ impl ImportAnswer<'_> {
     }
 
     fn warn(&self, cli: &mut Cli<'_>) {
-        if !self.source.unknown.is_empty() {
-            let keys: Vec<String> =
-                self.source.unknown.iter().take(MAX_SHOWN).map(|key| format!("`{key}`")).collect();
-            let more = if self.source.unknown.len() > MAX_SHOWN { " …" } else { "" };
-            cli.ui.warning(&format!("ignored unknown keys: {}{more}", keys.join(", ")));
+        let left_out = self.source.left_out.iter();
+        let left_out =
+            left_out.map(|LeftOut { what, count, why }| format!("left out: {what} ({count}): {why}"));
+        show_first(left_out, |text| cli.ui.warning(text), "`--json` lists all");
+        if self.source.items.is_empty() {
+            cli.ui.warning("the source holds no memory and no place");
         }
         let MergeReport { masked, masked_kinds, .. } = self.report;
         if *masked > 0 {
@@ -208,6 +212,13 @@ impl ImportAnswer<'_> {
         }
     }
 
+    fn left_out_json(&self) -> Value {
+        let left_out = self.source.left_out.iter();
+        left_out
+            .map(|LeftOut { what, count, why }| json!({"what": what, "count": count, "why": why}))
+            .collect()
+    }
+
     fn json(&self, store: &Store) -> Value {
         let report = self.report;
         let unstored = |list: &[Unstored], key: &str| -> Value {
@@ -225,7 +236,7 @@ impl ImportAnswer<'_> {
             "duplicates": unstored(&report.duplicates, "entry"), "skipped": unstored(&report.skipped, "why"),
             "failed": failed, "new_section_count": report.new_sections, "tried_count": report.tried,
             "masked_count": report.masked,
-            "unknown_keys": self.source.unknown, "warnings": report.warnings,
+            "unknown_keys": self.source.unknown, "left_out": self.left_out_json(), "warnings": report.warnings,
         })
     }
 }
