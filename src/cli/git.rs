@@ -28,7 +28,8 @@ impl GitError {
 pub(crate) fn git(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new("git");
     command.env_clear().envs(for_programs(|name| name.starts_with("GIT_")));
-    command.current_dir(folder).args(arguments);
+    // Its messages are read.
+    command.env("LC_ALL", "C.UTF-8").current_dir(folder).args(arguments);
     command
 }
 
@@ -67,18 +68,19 @@ pub(crate) fn first_line(command: Command) -> Result<String, GitError> {
     Ok(String::from_utf8_lossy(&output).lines().next().unwrap_or_default().to_owned())
 }
 
-/// The root of the work tree around a folder.
+/// The root of the work tree around a folder; `hint` says what else can be done where there is none.
 ///
 /// # Errors
 ///
 /// Where there is no git, or no work tree.
-pub(crate) fn work_tree(folder: &Path) -> Result<PathBuf, Failure> {
+pub(crate) fn work_tree(folder: &Path, hint: &str) -> Result<PathBuf, Failure> {
     let root = line(folder, &["rev-parse", "--show-toplevel"]).map_err(|error| {
         let shown = folder.display();
         match &error {
-            GitError::Refused { message, .. } if error.is_outside() || message.contains("must be run in a work tree") => {
-                Failure::user(format!("`{shown}` is not in the work tree of a git repository"))
-                    .hint("run `git init` first, or install for all repositories: `memories merge --install --global`")
+            GitError::Refused { message, .. }
+                if error.is_outside() || message.contains("must be run in a work tree") =>
+            {
+                Failure::user(format!("`{shown}` is not in the work tree of a git repository")).hint(hint)
             }
             _ => failed("find the git repository", &error),
         }

@@ -19,7 +19,7 @@ use crate::document::problem::{Kind, Problem, column};
 use crate::document::references::{Node, PlacedLink, References};
 use crate::document::scan::{self, BYTE_ORDER_MARK, Event, LineNumbers, walk};
 use crate::document::tree::{Block, Document};
-use crate::document::{near, near_entry};
+use crate::document::{near, near_entry, twins};
 use crate::types::{Memory, SAME_TITLE_TAG, Scope};
 
 pub use crate::document::commonmark::viewer_headings;
@@ -52,6 +52,7 @@ fn problems_outside_conflicts(source: &str) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut boundaries = Vec::new();
     let mut titles: BTreeMap<&Scope, Titles> = BTreeMap::new();
+    let mut names: BTreeMap<&Scope, &str> = BTreeMap::new();
     let read = |block: &Block| match &block.heading {
         Some(_) => block.parsed(source).entries.iter().map(|entry| entry.read(block.text(source))).collect(),
         None => Vec::new(),
@@ -67,11 +68,15 @@ fn problems_outside_conflicts(source: &str) -> Vec<Problem> {
             boundaries.push(if marked { 0 } else { start });
         }
         let Some(heading) = &block.heading else { continue };
-        if titles.contains_key(&heading.scope) {
-            problems.push(Problem::new(line, 1, Kind::SecondSection(heading.scope.to_string())));
+        if let Some(name) = names.insert(&heading.scope, &heading.name) {
+            let is_joined = twins::have_one_name(name, &heading.name);
+            let scope = heading.scope.to_string();
+            problems.push(Problem::new(line, 1, Kind::SecondSection { scope, is_joined }));
         }
         let section = Section { text, line };
         let parsed = block.parsed(source);
+        let twins = twins::problems(&heading.scope, text, parsed).into_iter();
+        problems.extend(twins.map(|problem| Problem { line: line + problem.line, ..problem }));
         let titles = titles.entry(&heading.scope).or_default();
         let entries = || parsed.entries.iter().zip(memories);
         section.check(entries(), titles, &mut problems);

@@ -5,18 +5,18 @@
 //! the blank line before it. A line changes only if it reads the same before and after, so nothing that
 //! the file says is lost. Other lines stay byte for byte; order and line endings stay.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::document::evidence::{AttemptLine, LineKey, line_key, write_attempts};
+use crate::document::evidence::{AttemptLine, write_attempts};
+use crate::document::fold::{fold_attempts, folded_ways};
 use crate::document::grammar;
 use crate::document::misread::misread;
 use crate::document::parser::{Entry, ParsedSection, Placed, have_worked};
 use crate::document::scan::{self, LineNumbers};
 use crate::document::splice::ends_with_blank_line;
 use crate::document::tree::Document;
-use crate::document::ways::{parse_way, write_way};
-use crate::types::{Attempt, Status};
+use crate::document::ways::{WayLine, parse_way, write_way};
+use crate::types::{Scope, Status};
 
 /// The canonical form of a file and the lines that differ from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub struct Formatted {
 pub struct LineChange {
     /// Its number in the file before, from 1.
     pub line: usize,
-    /// The line before; `None` if a blank line is inserted before it.
+    /// The line before; `None` if a line is inserted before it.
     pub before: Option<String>,
     /// The line after, without its line ending; `None` if the line is removed.
     pub after: Option<String>,
@@ -67,17 +67,17 @@ pub fn mend(source: &str) -> Formatted {
 fn canonical_form(document: &Document) -> Formatted {
     let source = document.source();
     let mut edits: Vec<(Range<usize>, String)> = Vec::new();
-    for block in document.blocks().iter().filter(|block| block.heading.is_some()) {
-        let Some(start) = block.source_start() else { continue };
+    for block in document.blocks() {
+        let (Some(heading), Some(start)) = (&block.heading, block.source_start()) else { continue };
         let mut section = Section { text: block.text(source), start, edits: &mut edits };
-        section.rewrite(block.parsed(source));
+        section.rewrite(&heading.scope, block.parsed(source));
     }
     apply(document, edits)
 }
 
 impl Formatted {
     /// These changes and those of the next round as changes of the first text.
-    fn then(self, next: Formatted) -> Formatted {
+    pub(super) fn then(self, next: Formatted) -> Formatted {
         let mut earlier = self.changes.into_iter().peekable();
         let mut changes = Vec::with_capacity(earlier.len() + next.changes.len());
         // A line's number in the first text is its number in this round plus the shift.
@@ -153,7 +153,7 @@ struct Section<'a> {
 }
 
 impl Section<'_> {
-    fn rewrite(&mut self, parsed: &ParsedSection) {
+    fn rewrite(&mut self, scope: &Scope, parsed: &ParsedSection) {
         let heading = line_at(self.text, 0);
         self.put(heading, |line| {
             canonical(line, grammar::parse_heading, |heading| {
@@ -178,39 +178,50 @@ impl Section<'_> {
             }
         }
         for region in &parsed.regions {
-            let lines = parsed.attempts(region.kind).iter();
-            let lines: Vec<_> = lines.filter(|line| region.range.contains(&line.range.start)).collect();
-            self.fold(&lines, have_worked(&[parsed]));
-        }
-        for way in parsed.ways.iter().filter(|way| way.value.is_whole) {
-            self.put(line_at(self.text, way.range.start), |line| {
-                canonical(line, parse_way, |line| write_way(&line.way))
-            });
+            let is_in = |start: usize| region.range.contains(&start);
+            let lines = parsed.attempts(region.kind).iter().filter(|line| is_in(line.range.start));
+            self.fold(scope, &lines.collect::<Vec<_>>(), have_worked(&[parsed]));
+            let ways = parsed.ways.iter().filter(|line| is_in(line.range.start));
+            self.rewrite_ways(&ways.collect::<Vec<_>>());
         }
         self.rewrite_break(parsed);
     }
 
-    /// Writes actions with the same reply in one line, the first of them. A line whose marks say more than its
-    /// actions do stays.
-    fn fold(&mut self, lines: &[&Placed<AttemptLine>], worked: impl Fn(&str) -> bool) {
-        let mut folded: Vec<(usize, Vec<Attempt>)> = Vec::new();
-        let mut known: HashMap<LineKey, usize> = HashMap::new();
-        for (at, line) in lines.iter().enumerate().filter(|(_, line)| line.value.is_whole) {
-            let attempts = line.value.attempts.clone();
-            let first = *known.entry(line_key(&attempts[0])).or_insert(folded.len());
-            match folded.get_mut(first) {
-                Some((_, actions)) => {
-                    actions.extend(attempts);
-                    let line = line_at(self.text, line.range.start);
-                    self.edits.push((self.start + line.start..self.start + line.end, String::new()));
-                }
-                None => folded.push((at, attempts)),
-            }
+    /// Writes actions with the same reply in one line, the first of them, each with its own mark.
+    fn fold(&mut self, scope: &Scope, lines: &[&Placed<AttemptLine>], worked: impl Fn(&str) -> bool) {
+        let values: Vec<&AttemptLine> = lines.iter().map(|line| &line.value).collect();
+        let folds = fold_attempts(scope, &values);
+        for at in folds.gone {
+            self.remove(lines[at].range.start);
         }
-        for (at, attempts) in folded {
-            let written = write_attempts(&attempts, &worked).into_iter().next();
+        for (at, attempts) in folds.kept {
+            let moment = (attempts[0].episode, attempts[0].turn);
+            let is_one_moment = attempts.iter().all(|attempt| (attempt.episode, attempt.turn) == moment);
+            // A shared mark is that of the earliest action.
+            let has_own_mark = |action: &str| !is_one_moment || worked(action);
+            let written = write_attempts(&attempts, has_own_mark).into_iter().next();
             self.put(line_at(self.text, lines[at].range.start), |_| written);
         }
+    }
+
+    fn rewrite_ways(&mut self, lines: &[&Placed<WayLine>]) {
+        let values: Vec<&WayLine> = lines.iter().map(|line| &line.value).collect();
+        let gone = folded_ways(&values);
+        for (at, way) in lines.iter().enumerate().filter(|(_, way)| way.value.is_whole) {
+            if gone.contains(&at) {
+                self.remove(way.range.start);
+                continue;
+            }
+            self.put(line_at(self.text, way.range.start), |line| {
+                canonical(line, parse_way, |line| write_way(&line.way))
+            });
+        }
+    }
+
+    /// Removes the line that starts at an offset.
+    fn remove(&mut self, start: usize) {
+        let line = line_at(self.text, start);
+        self.edits.push((self.start + line.start..self.start + line.end, String::new()));
     }
 
     /// The `---` that ends the section, and the blank line before it; without it a viewer takes the text

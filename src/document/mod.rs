@@ -14,8 +14,8 @@
 //! * `run` is the best run of a game, which is the text of an entry.
 //! * `edits` says what was removed and inserted from one text to another.
 //! * `merge` makes one text of two that grew from one.
-//! * `check` (with `deceptive`), `compare` and `format` are the work of the commands `check`, `diff` and `fmt`;
-//!   `review` is the text that git compares.
+//! * `check` (with `deceptive`), `compare` and `format` (with `fold`) are the work of the commands `check`, `diff` and
+//!   `fmt`; `twins` is what a merge by lines leaves twice, `review` the text that git compares.
 
 pub mod check;
 pub(crate) mod comment_end;
@@ -30,6 +30,7 @@ pub(crate) mod entry_text;
 mod error;
 pub mod evidence;
 pub(crate) mod fields;
+mod fold;
 pub mod format;
 mod free_lines;
 pub mod grammar;
@@ -57,6 +58,7 @@ mod stored_form;
 mod strike;
 pub mod text;
 mod tree;
+pub mod twins;
 mod update;
 pub mod ways;
 

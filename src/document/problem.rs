@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::document::grammar;
 use crate::document::text::find_unescaped_stars;
-use crate::types::hint::RESOLVE;
+use crate::types::hint::MERGE_OR_RESOLVE;
 use crate::types::text::truncate;
 
 /// A problem of a file.
@@ -90,6 +90,17 @@ pub enum Kind {
     /// More than one visits line.
     #[error("a second visits line in one section")]
     SecondVisits,
+    /// A part of a section begins for the second time; its heading.
+    #[error("a second `{0}` in one section")]
+    SecondList(&'static str),
+    /// Another line of a list is about the same action or way.
+    #[error("`{}` stands in another line of this list, too", cut(action))]
+    SecondLine {
+        /// The action.
+        action: String,
+        /// True if `check --fix` writes one line: no person wrote one of them.
+        is_joined: bool,
+    },
     /// A level-1 or level-2 heading is indented: text for us, a heading for others.
     #[error("an indented heading begins no section")]
     IndentedHeading,
@@ -106,8 +117,13 @@ pub enum Kind {
     #[error("two live memories are called `{0}`")]
     SameTitle(String),
     /// A scope has a second section; both are read as one.
-    #[error("a second section of {0}; both are read as one")]
-    SecondSection(String),
+    #[error("a second section of {scope}; both are read as one")]
+    SecondSection {
+        /// The scope.
+        scope: String,
+        /// True if neither of them bears another name.
+        is_joined: bool,
+    },
     /// A Markdown viewer sees a heading that we read as text.
     #[error("a Markdown viewer shows `{}` as a heading; here it is text", cut(.0))]
     ViewerSeesHeading(String),
@@ -221,13 +237,18 @@ impl Kind {
             Kind::EntryAmongTries(_) => "move the entry above `### Tried`",
             Kind::StruckLive(_) => "write ` - SUPERSEDED` into the brackets, or remove the strikes",
             Kind::NearCategory { .. } => "write the known one, or keep it: categories may be your own",
-            Kind::SecondVisits => "keep one of the lines; the first counts",
+            Kind::SecondVisits | Kind::SecondList(_) => "`memories check --fix` joins the two",
+            Kind::SecondLine { is_joined: true, .. } => "`memories check --fix` keeps the later",
+            Kind::SecondLine { is_joined: false, .. } => "keep one of the lines; the later counts",
             Kind::IndentedHeading => "move it to the start of the line, or put `\\` before the `#`",
             Kind::EphemeralEntry => "remove `EPHEMERAL`: what stands in this file stays",
             Kind::UnclosedFence => "close it with a line of the same marks; until then it hides nothing",
             Kind::UnclosedComment => "close it with `-->`; until then it hides nothing",
             Kind::SameTitle(_) => "give one of the two another title",
-            Kind::SecondSection(_) => "move its entries to the first section of that scope",
+            Kind::SecondSection { is_joined: true, .. } => "`memories check --fix` joins the two",
+            Kind::SecondSection { is_joined: false, .. } => {
+                "give both headings one name; then `memories check --fix` joins the two"
+            }
             Kind::ViewerSeesHeading(_) => "put a blank line before `---`, or `\\` before the `#`",
             Kind::ViewerMissesHeading(_) => {
                 "close the HTML block above it, or leave a blank line before the heading"
@@ -249,7 +270,7 @@ impl Kind {
             }
             Kind::SameLook { .. } => "find out who wrote which, and supersede or rename one",
             Kind::MergedTitle(_) => "read both, supersede or rename one, and remove the tag `#same-title`",
-            Kind::Conflict => RESOLVE,
+            Kind::Conflict => MERGE_OR_RESOLVE,
             Kind::Secret(_) => "remove it here and from the history of the repository, and have it revoked",
             Kind::NotOnMap(_) => "mind the id; places that the game does not have are never recalled",
             Kind::LookAlike { .. } => "read both; where one is enough, supersede the other",
@@ -266,6 +287,16 @@ impl Problem {
     pub(crate) fn near(number: usize, line: &str, nearest: Nearest, kind: Kind) -> Problem {
         let same = line.chars().zip(nearest.line.chars()).take_while(|(one, other)| one == other).count();
         Problem { line: number, column: same + 1, kind, nearest: Some(nearest) }
+    }
+
+    /// True if `check --fix` mends it.
+    pub(crate) fn is_mended_by_fix(&self) -> bool {
+        let is_joined = match self.kind {
+            Kind::SecondVisits | Kind::SecondList(_) => true,
+            Kind::SecondLine { is_joined, .. } | Kind::SecondSection { is_joined, .. } => is_joined,
+            _ => false,
+        };
+        is_joined || self.nearest.as_ref().is_some_and(|nearest| nearest.mended)
     }
 
     /// How to fix it.

@@ -48,4 +48,4 @@ pub(crate) use rewrite::replace_own;
 pub use snapshot::SharedSnapshot;
 pub use snapshot::Snapshot;
 pub use transaction::Notebook;
-pub(crate) use transaction::{Draft, RESTORE, Written};
+pub(crate) use transaction::{Draft, RESOLVE, RESTORE, Written};

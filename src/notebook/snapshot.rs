@@ -24,7 +24,7 @@ use crate::notebook::ranking::{Ranked, rank};
 use crate::notebook::section_window::read_sections;
 use crate::notebook::summary::Summary;
 use crate::store::{OpenFiles, Sidecar, Store, StoreError};
-use crate::types::hint::RESOLVE;
+use crate::types::hint::MERGE_OR_RESOLVE;
 use crate::types::{Memory, Scope, Way};
 
 /// The section of a scope that has none.
@@ -170,7 +170,7 @@ impl Snapshot {
             return self.store.outweighed().map(|warning| warning.to_string());
         }
         if let Some(line) = self.conflict {
-            return Some(format!("line {line}: an unresolved git merge conflict; hint: {RESOLVE}"));
+            return Some(format!("line {line}: an unresolved git merge conflict; hint: {MERGE_OR_RESOLVE}"));
         }
         if self.is_read_as_meant {
             return None;

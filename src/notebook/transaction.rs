@@ -31,6 +31,9 @@ const VERSION: u32 = 1;
 /// The command that puts a former state in place of the file, whatever the file holds: also conflicts of a merge.
 pub(crate) const RESTORE: &str = "restore";
 
+/// The command that replaces a text with conflicts by the merged one.
+pub(crate) const RESOLVE: &str = "merge --resolve";
+
 /// A memory file with its session, state and journal.
 #[derive(Clone)]
 pub struct Notebook {
@@ -188,7 +191,7 @@ impl Notebook {
     fn draft(&self, command: &'static str, text: Option<String>) -> Result<Draft<'_>, StoreError> {
         let is_new = text.is_none();
         let files = match command {
-            RESTORE => files(&self.store, text.unwrap_or_default())?,
+            RESTORE | RESOLVE => files(&self.store, text.unwrap_or_default())?,
             _ => open(&self.store, text)?,
         };
         Ok(Draft {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::attributes::ACCESS_LIST;
-use crate::types::hint::{Advice, Hint, RESOLVE};
+use crate::types::hint::{Advice, Hint, MERGE_OR_RESOLVE};
 
 /// Why a file could not be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -275,7 +275,7 @@ impl StoreError {
             StoreError::NotUtf8 { .. } => {
                 "convert the file to UTF-8, for example with `iconv`; it was left as it is"
             }
-            StoreError::Conflict { .. } => RESOLVE,
+            StoreError::Conflict { .. } => MERGE_OR_RESOLVE,
             StoreError::Locked { .. } => {
                 "try again, wait longer with `--lock-timeout`, or look at what that process does"
             }

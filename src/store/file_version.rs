@@ -69,21 +69,7 @@ impl FileVersion {
     pub(crate) fn read(&self) -> Result<Option<String>, StoreError> {
         let Some((file, metadata)) = &self.opened else { return Ok(None) };
         let bytes = read_bytes(file, metadata).map_err(StoreError::read(&self.path))?;
-        if is_utf16(&bytes) {
-            let (path, column) = (self.path.clone(), usize::from(bytes[0] != 0) + 1);
-            return Err(StoreError::NotUtf8 { path, line: 1, column, offset: column - 1 });
-        }
-        let text = String::from_utf8(bytes).map_err(|error| {
-            let offset = error.utf8_error().valid_up_to();
-            let before = String::from_utf8_lossy(&error.as_bytes()[..offset]);
-            StoreError::NotUtf8 {
-                path: self.path.clone(),
-                line: before.matches('\n').count() + 1,
-                column: before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1,
-                offset,
-            }
-        })?;
-        Ok(Some(text))
+        text_of(bytes, &self.path).map(Some)
     }
 
     /// The open file; `None` where it was missing.
@@ -130,6 +116,29 @@ impl OpenFiles {
     pub fn file(&self) -> Option<&File> {
         self.memories.file()
     }
+}
+
+/// The text of bytes; `path` names them in an error.
+///
+/// # Errors
+///
+/// [`StoreError::NotUtf8`].
+pub(crate) fn text_of(bytes: Vec<u8>, path: &Path) -> Result<String, StoreError> {
+    let path = path.to_owned();
+    if is_utf16(&bytes) {
+        let column = usize::from(bytes[0] != 0) + 1;
+        return Err(StoreError::NotUtf8 { path, line: 1, column, offset: column - 1 });
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let offset = error.utf8_error().valid_up_to();
+        let before = String::from_utf8_lossy(&error.as_bytes()[..offset]);
+        StoreError::NotUtf8 {
+            path,
+            line: before.matches('\n').count() + 1,
+            column: before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1,
+            offset,
+        }
+    })
 }
 
 /// True if a file begins like UTF-16 without a byte order mark, which may be valid UTF-8.

@@ -53,7 +53,7 @@ pub(crate) use atomic_write::{Existing, create_folder, write_file, write_script}
 pub use backups::Backup;
 pub(crate) use command_log::CommandLog;
 pub use error::{Foreign, StoreError};
-pub(crate) use file_version::{OpenFiles, is_utf16};
+pub(crate) use file_version::{OpenFiles, is_utf16, text_of};
 pub(crate) use follow::Follower;
 pub(crate) use git::Index;
 pub(crate) use log::{LineLog, LogLine, Rotation};

@@ -6,6 +6,9 @@ use std::iter::successors;
 /// How to resolve a conflict that a merge left in a file.
 pub(crate) const RESOLVE: &str = "keep what is true of both sides and remove the lines with the markers";
 
+/// The same, where the program may do it: git still has the versions of both sides.
+pub(crate) const MERGE_OR_RESOLVE: &str = "`memories merge --resolve` merges what git left, by what it means; or keep what is true of both sides and remove the lines with the markers";
+
 /// The change after which the same call can succeed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Remedy {

@@ -329,7 +329,7 @@ fn no_edit_of_a_whole_file_loses_anything_in_silence() {
     let mut wrong = try_edit("a moved section", &moved, &[], &moved, &[]);
     let twice = BASE.replace(kitchen, &kitchen.repeat(2));
     let found = [(31, 1, "second_section"), (36, 10, "same_title")];
-    wrong.extend(try_edit("a section pasted twice", &twice, &found, &twice, &[]));
+    wrong.extend(try_edit("a section pasted twice", &twice, &found, BASE, &[]));
     let crlf = format!("\u{FEFF}{}", BASE.replace('\n', "\r\n"));
     wrong.extend(try_edit("CRLF and a byte order mark", &crlf, &[], &crlf, &[]));
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));

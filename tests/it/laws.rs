@@ -3,6 +3,7 @@
 //! Each property runs 256 cases, or as many as `PROPTEST_CASES` says.
 
 mod comments;
+mod folding;
 mod mending;
 mod merge;
 

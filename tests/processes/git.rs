@@ -1,6 +1,7 @@
 //! `merge --install` with the real git: conflicts, drivers that cannot run, hostile repositories, and what is written.
 
 mod flow;
+mod resolve;
 mod shown;
 
 use std::fs;

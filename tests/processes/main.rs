@@ -11,6 +11,8 @@
 mod ask;
 mod at_terminal;
 mod chat;
+#[path = "../support/dice.rs"]
+mod dice;
 mod edit;
 mod embedding;
 #[cfg(unix)]

@@ -13,9 +13,10 @@ use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::paint;
 use crate::document::check::{Located, entries, not_on_map, problems};
-use crate::document::format::{self, LineChange};
+use crate::document::format::LineChange;
 use crate::document::problem::{Kind, Problem, Severity, column};
 use crate::document::scan::LineNumbers;
+use crate::document::twins;
 use crate::notebook::Draft;
 use crate::redact;
 use crate::search::similar_pairs::similar_pairs;
@@ -26,8 +27,9 @@ use crate::types::Scope;
 #[command(after_help = "\
 A line that is nearly a heading, an entry, a visits line or a tried action is
 reported with the nearest right form. `--fix` writes that form where nothing
-else can be meant, and the canonical form, as `fmt` does. It never merges,
-removes or guesses.
+else can be meant, and the canonical form, as `fmt` does. It joins the visits
+lines, lists and sections that a merge by lines left twice, as `merge` would.
+What it cannot join without losing a word stays and is reported.
 
 Also reported, and mended by nobody: damaged files in `.memories`, and a former
 state that has more than twice the bytes of the file.
@@ -77,7 +79,7 @@ pub fn run(mut cli: Cli<'_>, args: CheckArgs) -> Result<u8, Failure> {
     let mut fixed = Vec::new();
     let mut written = false;
     if fix {
-        let mended = format::mend(&text);
+        let mended = twins::fix(&text);
         (text, fixed) = (mended.text, mended.changes);
         if !dry_run && !fixed.is_empty() {
             ((text, fixed), written) = cli.edit(&notebook, "check", false, mend)?;
@@ -105,12 +107,18 @@ pub fn run(mut cli: Cli<'_>, args: CheckArgs) -> Result<u8, Failure> {
         cli.ui.json_answer(&value)?;
         return Ok(exit);
     }
-    for change in &fixed {
+    for change in fixed.iter().filter(|change| !is_blank(change)) {
         let verb = if dry_run { "would mend" } else { "mended" };
         cli.ui.data(&format!("{path}:{}: {verb}: {}\n", change.line, described(change)))?;
     }
     report(cli, &path, &found, &beside)?;
     Ok(exit)
+}
+
+/// True for a blank line that leaves or comes with others.
+fn is_blank(change: &LineChange) -> bool {
+    let gone = change.before.as_deref().filter(|_| change.after.is_none());
+    gone.is_some_and(|line| line.trim().is_empty())
 }
 
 fn report(cli: Cli<'_>, path: &str, found: &[Problem], beside: &[BesideProblem]) -> Result<(), Failure> {
@@ -135,7 +143,7 @@ fn report(cli: Cli<'_>, path: &str, found: &[Problem], beside: &[BesideProblem])
 
 /// Fixes the file, read again under the lock.
 fn mend(draft: &mut Draft<'_>) -> Result<(String, Vec<LineChange>), Failure> {
-    let mended = format::mend(&draft.text()?);
+    let mended = twins::fix(&draft.text()?);
     draft.rewrite("fixed", mended.text.clone(), mended.changes.len());
     Ok((mended.text, mended.changes))
 }
@@ -184,6 +192,6 @@ pub(crate) fn problem_json(path: &str, problem: &Problem) -> Value {
         "file": path, "line": problem.line, "column": problem.column, "severity": problem.kind.severity(),
         "kind": <&str>::from(&problem.kind), "message": problem.kind.to_string(), "hint": problem.hint(),
         "nearest": problem.nearest.as_ref().map(|nearest| &nearest.line),
-        "mended_by_fix": problem.nearest.as_ref().is_some_and(|nearest| nearest.mended),
+        "mended_by_fix": problem.is_mended_by_fix(),
     })
 }

@@ -20,7 +20,8 @@ Examples:
   memories fmt --check       list the lines that would change; write nothing
 
 With --json: {version, file, written, lines: [{line, before, after}]}. `before`
-is null if a blank line is missing before that line.")]
+is null if a line is put before that line; `after` is null if the line joins
+another one.")]
 pub(crate) struct FmtArgs {
     /// Write nothing; exit with 1 if lines would change, and list them
     #[arg(long)]
@@ -68,12 +69,15 @@ pub(super) fn line_json(change: &LineChange) -> Value {
 /// A description of a change for people.
 pub(super) fn described(change: &LineChange) -> String {
     match &change.before {
-        None => "a blank line belongs before this line".to_owned(),
+        None => match change.after.as_deref().unwrap_or_default().trim() {
+            "" => "a blank line belongs before this line".to_owned(),
+            line => format!("`{line}` is put before this line"),
+        },
         Some(before) => {
             let before = before.replace('\n', "\\n");
             match &change.after {
                 Some(after) => format!("`{before}` is written `{after}`"),
-                None => format!("`{before}` joins the line with the same reply"),
+                None => format!("`{before}` joins another line"),
             }
         }
     }

@@ -7,11 +7,11 @@ use serde_json::json;
 
 use crate::cli::commands::merge_install::{self, Install};
 use crate::cli::commands::merge_octopus;
+use crate::cli::commands::merge_resolve;
+use crate::cli::commands::merge_sides::{Names, Sides, changed_lines, conflicts_json, side_text, warn_of};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
-use crate::document::compare::{Presence, compare_lines};
-use crate::document::conflict::conflicts;
-use crate::document::merge::{Labels, MergeConflict, Merged, merge};
+use crate::document::merge::Merged;
 use crate::notebook::Notebook;
 use crate::store::{Existing, Store, StoreError, write_file};
 use crate::types::hint::RESOLVE;
@@ -23,6 +23,10 @@ Entries, actions, ways and visits of both sides are kept, and counts add up. A
 conflict is only an entry that both sides worded differently: both versions
 stand between markers, and other commands leave out this entry, or refuse to
 write, until you remove one.
+
+--resolve is for a conflict that git left where no driver was installed: it
+merges the three versions of FILE in git's index, writes the result, and marks
+FILE as resolved, as `git add` does, if nothing is left to decide.
 
 --install adds a line to .gitattributes at the root of the repository and writes
 merge.memories.* and diff.memories.* to its configuration; with --global both go
@@ -36,24 +40,28 @@ Examples:
   memories merge base.md Memories.md theirs.md
   memories merge base.md ours.md theirs.md -o merged.md
   memories merge base.md ours.md theirs.md -o - -L ours -L base -L theirs
+  memories merge --resolve
+  memories merge --resolve docs/Memories.md --dry-run
   memories merge --install
   memories merge --install --global
 
 With --json: {version, file, changed, conflicts: [{scope, title, line}],
-notices}. With --install: {version, dry_run, written: [{where, line}], kept:
-[{where, line}], notices}.")]
+notices}. With --resolve also {dry_run, operation, ours, theirs, resolved}:
+`operation` is merge, rebase, cherry_pick, revert or other; `ours` and `theirs`
+are the names in the markers, or null. With --install: {version, dry_run,
+written: [{where, line}], kept: [{where, line}], notices}.")]
 pub(crate) struct MergeArgs {
     /// The file that both sides grew from
-    #[arg(required_unless_present_any = ["install", "octopus"], conflicts_with_all = ["install", "octopus"])]
+    #[arg(required_unless_present_any = ["install", "octopus", "resolve"], conflicts_with_all = ["install", "octopus"])]
     base: Option<PathBuf>,
     /// One side, which takes the result
-    #[arg(required_unless_present_any = ["install", "octopus"])]
+    #[arg(required_unless_present_any = ["install", "octopus", "resolve"])]
     ours: Option<PathBuf>,
     /// The other side
-    #[arg(required_unless_present_any = ["install", "octopus"])]
+    #[arg(required_unless_present_any = ["install", "octopus", "resolve"])]
     theirs: Option<PathBuf>,
     /// Write the result into OUT instead of OURS; `-` is stdout
-    #[arg(short, long, value_name = "OUT", conflicts_with_all = ["install", "octopus"])]
+    #[arg(short, long, value_name = "OUT", conflicts_with_all = ["install", "octopus", "resolve"])]
     output: Option<PathBuf>,
     /// Name of OURS in markers; given again, of BASE, then of THEIRS
     #[arg(short = 'L', value_name = "LABEL", allow_hyphen_values = true)]
@@ -67,8 +75,11 @@ pub(crate) struct MergeArgs {
     /// With --install: in all your repositories
     #[arg(long, requires = "install")]
     global: bool,
-    /// With --install: show what would be written, and write nothing
-    #[arg(short = 'n', long, requires = "install")]
+    /// Resolve the conflict that git left in FILE, by default in the memory file
+    #[arg(long, value_name = "FILE", num_args = 0..=1, conflicts_with_all = ["install", "octopus", "base", "labels", "path"])]
+    resolve: Option<Option<PathBuf>>,
+    /// With --install or --resolve: show what would be written, and write nothing
+    #[arg(short = 'n', long, conflicts_with_all = ["base", "octopus"])]
     dry_run: bool,
     /// The arguments of git's merge strategy: `BASES -- HEAD REMOTES`
     #[arg(long, value_name = "COMMITS", hide = true, conflicts_with = "install", allow_hyphen_values = true)]
@@ -78,17 +89,25 @@ pub(crate) struct MergeArgs {
 impl MergeArgs {
     /// The file that is merged, if any, whatever the settings of its repository.
     pub(crate) fn own_file(&self) -> Option<&Path> {
-        self.ours.as_deref().or(self.octopus.as_ref().map(|_| Path::new("Memories.md")))
+        self.ours
+            .as_deref()
+            .or(self.resolve.as_ref().and_then(Option::as_deref))
+            .or(self.octopus.as_ref().map(|_| Path::new("Memories.md")))
     }
 }
 
 pub fn run(mut cli: Cli<'_>, args: MergeArgs) -> Result<u8, Failure> {
-    let MergeArgs { base, ours, theirs, output, labels, path, install, global, dry_run, octopus } = args;
+    let MergeArgs { base, ours, theirs, output, labels, path, install, global, resolve, dry_run, octopus } =
+        args;
     if install {
         return merge_install::run(&mut cli, Install { global, dry_run });
     }
     if let Some(commits) = octopus {
         return merge_octopus::run(&mut cli, &commits);
+    }
+    if let Some(file) = resolve {
+        let file = file.unwrap_or_else(|| cli.settings.file.clone());
+        return merge_resolve::run(&mut cli, &file, dry_run);
     }
     let files = [base, ours, theirs].map(|file| file.expect("clap requires the three files"));
     let [base, ours, theirs] = &files;
@@ -116,55 +135,7 @@ pub fn run(mut cli: Cli<'_>, args: MergeArgs) -> Result<u8, Failure> {
     report(&mut cli, &shown, &sides.ours, merged)
 }
 
-/// Names of the three texts in markers.
-struct Names {
-    ours: Option<String>,
-    base: Option<String>,
-    theirs: Option<String>,
-}
-
-impl Names {
-    /// The labels in the order of git's `merge-file`. An older git leaves `%X` as it stands.
-    fn of(labels: &[String]) -> Result<Names, Failure> {
-        if labels.len() > 3 {
-            return Err(Failure::usage("there are three labels at most: of OURS, of BASE, of THEIRS")
-                .hint("leave out the others"));
-        }
-        let label = |at: usize| {
-            let label: String = labels.get(at)?.chars().filter(|c| !c.is_control()).collect();
-            Some(label)
-                .filter(|label| !label.trim().is_empty() && !["%X", "%S", "%Y"].contains(&label.as_str()))
-        };
-        Ok(Names { ours: label(0), base: label(1), theirs: label(2) })
-    }
-}
-
-/// The three texts.
-struct Sides {
-    base: String,
-    ours: String,
-    theirs: String,
-}
-
-impl Sides {
-    fn merge(&self, names: &Names) -> Merged {
-        self.merge_into(&self.ours, names)
-    }
-
-    /// Merges their side into this text.
-    fn merge_into(&self, ours: &str, names: &Names) -> Merged {
-        let Labels { base, ours: own, theirs } = Labels::default();
-        let labels = Labels {
-            base: names.base.as_deref().unwrap_or(base),
-            ours: names.ours.as_deref().unwrap_or(own),
-            theirs: names.theirs.as_deref().unwrap_or(theirs),
-        };
-        merge(&self.base, ours, &self.theirs, labels)
-    }
-}
-
-/// The text of one side. Where both sides took over merges of each other, git merges the bases first and may leave
-/// markers in that: such an entry counts as one that the base does not have.
+/// The text of one side in a file.
 fn read_side(cli: &Cli<'_>, file: &Path, path: &Option<String>, side: &str) -> Result<String, Failure> {
     let shown = path.as_ref().map_or_else(|| file.to_owned(), |path| format!("{path} ({side})").into());
     let text = Store::open(file, cli.settings.lock_timeout)?.read().map_err(|error| match error {
@@ -177,11 +148,7 @@ fn read_side(cli: &Cli<'_>, file: &Path, path: &Option<String>, side: &str) -> R
         Failure::user(format!("there is no `{}`", shown.display()))
             .hint("name three files; where both sides began anew, an empty one is the base")
     })?;
-    match conflicts(&text) {
-        None => Ok(text),
-        Some(found) if side == "base" => Ok(found.rest),
-        Some(found) => Err(StoreError::Conflict { path: shown, line: found.lines[0] }.into()),
-    }
+    side_text(text, shown, side)
 }
 
 /// Merges into a file: in one transaction where it has history, which begins with reading our side again.
@@ -218,40 +185,18 @@ fn write(
     Ok(merged)
 }
 
-/// Lines that were added or removed.
-fn changed_lines(before: &str, after: &str) -> usize {
-    let runs = compare_lines(before, after);
-    let changed = runs.iter().filter(|run| run.presence != Presence::Kept);
-    changed.map(|run| run.text.lines().count()).sum()
-}
-
 /// Says which conflicts are left. The exit code is 1 where there are some.
 fn report(cli: &mut Cli<'_>, file: &str, ours: &str, merged: Merged) -> Result<u8, Failure> {
     let Merged { text, conflicts, notices } = merged;
     let code = u8::from(!conflicts.is_empty());
     if cli.ui.json {
-        let conflicts: Vec<_> = conflicts
-            .iter()
-            .map(|MergeConflict { entry, line }| {
-                let (scope, title) = entry.as_ref().map(|(scope, title)| (scope, title)).unzip();
-                json!({"scope": scope, "title": title, "line": line})
-            })
-            .collect();
-        let changed = text != ours;
-        cli.ui.json_answer(
-            &json!({"file": file, "changed": changed, "conflicts": conflicts, "notices": notices}),
-        )?;
+        cli.ui.json_answer(&json!({
+            "file": file, "changed": text != ours, "conflicts": conflicts_json(&conflicts), "notices": notices,
+        }))?;
         return Ok(code);
     }
     cli.ui.notices(&notices);
-    for MergeConflict { entry, line } in &conflicts {
-        cli.ui.warning(&match entry {
-            Some((scope, title)) => {
-                format!("{file}:{line}: both sides worded `{title}` of {scope} differently")
-            }
-            None => format!("{file}:{line}: both sides changed these lines"),
-        });
-    }
+    warn_of(cli, file, &conflicts);
     if code != 0 {
         cli.ui.hint(RESOLVE);
     }

@@ -149,7 +149,9 @@ fn write_value(folder: &Path, key: &str, value: &str, install: Install) -> Resul
 
 /// The file of attributes at the root of the work tree.
 fn repository_attributes(folder: &Path) -> Result<PathBuf, Failure> {
-    let path = work_tree(folder)?.join(".gitattributes");
+    let elsewhere =
+        "run `git init` first, or install for all repositories: `memories merge --install --global`";
+    let path = work_tree(folder, elsewhere)?.join(".gitattributes");
     // A repository can ship a link to any file of its user. Git itself reads none there.
     if fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_symlink()) {
         return Err(Failure::user(format!("`{}` is a link, which git does not read", path.display()))

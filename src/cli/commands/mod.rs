@@ -37,6 +37,8 @@ mod memory_tool;
 mod merge;
 mod merge_install;
 mod merge_octopus;
+mod merge_resolve;
+mod merge_sides;
 mod model_args;
 mod moment_args;
 mod near;

@@ -15,6 +15,9 @@ mod section;
 mod sections;
 mod values;
 
+use crate::document::grammar::Visits;
+use values::Three;
+
 pub use result::{Labels, MergeConflict, Merged};
 
 /// Merges two sides into one text. What both sides worded differently stands between markers with these labels.
@@ -31,6 +34,26 @@ pub(crate) fn merge_keeping_both(base: &str, ours: &str, theirs: &str) -> Option
         Some(merged).filter(|merged| merged.conflicts.is_empty())
     };
     merge_by_meaning(base, ours, theirs, None).or_else(by_lines)
+}
+
+/// One section of two that have no base; `None` where the result would not be read as it is meant.
+pub(super) fn join(one: &str, other: &str) -> Option<String> {
+    merge_by_meaning("", one, other, None).map(|merged| merged.text)
+}
+
+/// One visits line of two. Where both list an episode, they may have counted visits of a common base: each has at least
+/// one that the other lacks.
+pub(super) fn join_visits(one: &Visits, other: &Visits) -> Visits {
+    if one == other {
+        return one.clone();
+    }
+    let common: Vec<u64> =
+        one.episodes.iter().filter(|episode| other.episodes.contains(episode)).copied().collect();
+    let least = one.count.min(other.count).saturating_sub(1);
+    let count = if common.is_empty() { 0 } else { least };
+    let both: Vec<String> = one.other.iter().filter(|part| other.other.contains(part)).cloned().collect();
+    let base = Visits { count, episodes: common, first_turn: None, other: both };
+    evidence::merge_visits(&Three { base: &base, ours: one, theirs: other })
 }
 
 fn merge_by_meaning(base: &str, ours: &str, theirs: &str, labels: Option<Labels<'_>>) -> Option<Merged> {
