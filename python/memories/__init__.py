@@ -17,6 +17,7 @@ from importlib.metadata import PackageNotFoundError, version
 from memories._client import Memories
 from memories._errors import MemoriesError
 from memories._types import (
+    Answered,
     Attempt,
     Cause,
     Contested,
@@ -42,6 +43,7 @@ from memories._types import (
     Section,
     Span,
     Step,
+    Summarized,
     Tried,
     Turn,
     Unexplored,
@@ -50,6 +52,7 @@ from memories._types import (
 )
 
 __all__ = [
+    "Answered",
     "Attempt",
     "Cause",
     "Contested",
@@ -77,6 +80,7 @@ __all__ = [
     "Section",
     "Span",
     "Step",
+    "Summarized",
     "Tried",
     "Turn",
     "Unexplored",

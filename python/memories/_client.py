@@ -7,13 +7,14 @@ import re
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from memories import _arguments, _process
 from memories._arguments import text_of
 from memories._lines import Lines
 from memories._session import Session
 from memories._types import (
+    Answered,
     Corrected,
     Found,
     Frontier,
@@ -25,6 +26,7 @@ from memories._types import (
     Recorded,
     RecordedAll,
     Route,
+    Summarized,
     Tried,
     Turn,
     Written,
@@ -130,6 +132,7 @@ class Memories:
             answer = self._run("tried", "--", text_of(place), action)
         return Tried.from_json(answer)
 
+    @overload
     def query(
         self,
         question: str,
@@ -137,16 +140,46 @@ class Memories:
         number: int | None = None,
         scopes: Iterable[int | str | Place] = (),
         categories: Iterable[str] = (),
-    ) -> list[Found]:
+        answer: Literal[False] = False,
+    ) -> list[Found]: ...
+
+    @overload
+    def query(
+        self,
+        question: str,
+        *,
+        number: int | None = None,
+        scopes: Iterable[int | str | Place] = (),
+        categories: Iterable[str] = (),
+        answer: Literal[True],
+    ) -> Answered: ...
+
+    def query(
+        self,
+        question: str,
+        *,
+        number: int | None = None,
+        scopes: Iterable[int | str | Place] = (),
+        categories: Iterable[str] = (),
+        answer: bool = False,
+    ) -> list[Found] | Answered:
         """The memories that answer a question, the most relevant first: at most `number`, by default those of the
         settings; with `scopes` or `categories` only from these.
+
+        With `answer`, a model reads them and answers; where it cannot be asked, `model.error` of the answer says why.
         """
         flags = (
+            *_flag("--answer", answer),
             *_option("--number", number),
             *(flag for scope in scopes for flag in _option("--scope", text_of(scope))),
             *(flag for category in categories for flag in _option("--category", category)),
         )
-        return [Found.from_json(found) for found in self._run("query", *flags, "--", question).get("memories", ())]
+        found = Answered.from_json(self._run("query", *flags, "--", question))
+        return found if answer else list(found.memories)
+
+    def summarize(self, scope: int | str | Place) -> Summarized:
+        """What a model says in two or three sentences of all that is known of a place or character."""
+        return Summarized.from_json(self._run("summarize", "--", text_of(scope)))
 
     def top(self, number: int = 10) -> list[Memory]:
         """The most important memories of all places, 1 to 20."""

@@ -187,10 +187,11 @@ class Found(Memory):
 
     `type` is `place`, `character`, `character_knowledge`, `scene`, `episodic` or `work`. `matched` are words of the
     question that it has. `passage` is the most similar part of a long text; where `cut` is set, `text` is only that
-    part.
+    part. `number` is that by which an answer names it.
     """
 
     relevance: float = 0.0
+    number: int | None = None
     type: str = ""
     matched: tuple[str, ...] = ()
     passage: str | None = None
@@ -252,6 +253,46 @@ class Model(Record):
     output_tokens: int | None = None
     cost: float | None = None
     error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered(Record):
+    """A model's answer to a question, and the memories that it was shown. `str()` is the answer.
+
+    `answer` is `None` where the memories do not tell, or the model could not be asked; `model.error` says why.
+    `relevant` are the numbers of the memories on which the answer rests.
+    """
+
+    query: str = ""
+    answer: str | None = None
+    relevant: tuple[int, ...] = ()
+    memories: tuple[Found, ...] = ()
+    model: Model | None = None
+    warnings: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return self.answer or ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summarized(Record):
+    """A model's summary of a place or character in two or three sentences. `str()` is the summary.
+
+    `summary` is `None` where nothing is known. `titles` are those of the memories on which it rests, of `memory_count`;
+    `left_out` did not fit into the prompt.
+    """
+
+    scope: str | None = None
+    name: str = ""
+    summary: str | None = None
+    titles: tuple[str, ...] = ()
+    memory_count: int = 0
+    left_out: int = 0
+    model: Model | None = None
+    warnings: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return self.summary or ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ REMEMBER: list[stub.Calls] = [
 
 
 def test_the_page_shows_what_its_code_prints(program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for package in ("openai", "anthropic", "langgraph"):
+    for package in ("openai", "anthropic", "langchain_core", "langgraph"):
         pytest.importorskip(package, reason=REASON)
     with (
         stub.served("/v1/chat/completions", stub.openai(RECALL, [])) as openai,
@@ -34,5 +34,5 @@ def test_the_page_shows_what_its_code_prints(program: str, tmp_path: Path, monke
         for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
             monkeypatch.setenv(name, "test")
         test_pages.test_a_page_shows_what_its_code_prints(
-            "docs/guide/python-adapters.md", 4, program, tmp_path, monkeypatch
+            "docs/guide/python-adapters.md", 5, program, tmp_path, monkeypatch
         )

@@ -18,6 +18,7 @@ SCHEMAS = ROOT / "docs" / "schema"
 
 #: Where the properties of a class are, as a path into a schema.
 PLACES: dict[str, list[str]] = {
+    "Answered": ["query.json"],
     "Attempt": ["common.json/$defs/attempt", "recall.json/properties/scopes/items/oneOf/0/properties/tried/items"],
     "Cause": [
         "memory.json/properties/reference/properties/cause/oneOf/0",
@@ -49,6 +50,7 @@ PLACES: dict[str, list[str]] = {
     "Section": ["recall.json/properties/scopes/items/oneOf/0"],
     "Span": ["common.json/$defs/span"],
     "Step": ["common.json/$defs/map_way"],
+    "Summarized": ["summarize.json"],
     "Tried": ["tried.json"],
     "Turn": ["turn.json"],
     "Unexplored": ["frontier.json/properties/places/items"],
@@ -61,7 +63,6 @@ LEFT_OUT = {
     "version": "it is 1 in every answer",
     "Memory.decayed": "only with a flag of `top` that the module does not set",
     "Memory.age": "only with a flag of `top` that the module does not set",
-    "Found.number": "only with `--answer`, which the module does not set",
     "Found.explain": "only with `--explain`, which the module does not set",
     "Turn.location_id": "another spelling of `location`",
     "Turn.location_name": "another spelling of `location`",
