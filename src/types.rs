@@ -185,6 +185,12 @@ pub(crate) const OFFLINE_TAG: &str = "offline";
 /// Tag of memories that contest an entry which their author may not change.
 pub(crate) const CONTESTED_TAG: &str = "contested";
 
+/// Tag of memories of a model that nothing in their turn bears out.
+pub(crate) const UNSUPPORTED_TAG: &str = "unsupported";
+
+/// Tag of memories that a person protects from models and agents.
+pub(crate) const PINNED_TAG: &str = "pinned";
+
 /// The tag of a memory that a merge gave a title with a number, because the other side gave its title to other words.
 pub(crate) const SAME_TITLE_TAG: &str = "same-title";
 

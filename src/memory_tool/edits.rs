@@ -96,7 +96,6 @@ fn write(
     let mut memory = with_content(file.memory.clone(), &file.path, &content);
     memory.provenance.date = Some(today(draft));
     let memory = stored(&memory);
-    draft.files.authorship.take_back(&file.scope, &file.memory);
     draft.files.authorship.note(&file.scope, &memory, Repeated::No);
     if let Some(mut entry) = draft.files.lasting.entry_mut(&file.scope, file.number) {
         entry.edit(EntryEdit::Revise(memory.clone()))?;
@@ -191,7 +190,6 @@ impl Moved {
         // From the last, so that the numbers of those before stay.
         files.sort_by(|a, b| (&b.scope, b.number).cmp(&(&a.scope, a.number)));
         for file in files {
-            draft.files.authorship.take_back(&file.scope, &file.memory);
             if let Some(entry) = draft.files.lasting.entry_mut(&file.scope, file.number) {
                 entry.remove();
             }
@@ -245,7 +243,14 @@ fn refuse_whole(path: &ToolPath) -> Result<(), ToolFailure> {
 /// Refuses to change a file that is a person's, or that weighs more than a model's may.
 fn refuse_protected(draft: &Draft<'_>, file: &StoredFile) -> Result<(), ToolFailure> {
     let category = Category::note();
+    let author = draft.files.authorship.author_of(&file.scope, &file.memory);
     match protection(&draft.files, &file.scope, &file.memory, Some(&category), Authority::MODEL) {
+        // The old text would be gone, and not struck.
+        None if author == Author::Unknown => refused(format!(
+            "The file {} stays as it is: nobody knows who wrote it as it stands. It can be read; create another file \
+             beside it, or let a person run `memories adopt {} --author model`.",
+            file.path, file.scope
+        )),
         None => Ok(()),
         Some(why) => {
             let why = if why == "a person wrote it" { "a person wrote or edited it" } else { why };

@@ -77,9 +77,9 @@ pub(crate) fn store_memory(
     let shown = if known.is_empty() { name } else { &known };
     let entry = MemoryObject::of((scope, shown), &memory, author);
     let mut report = AddReport { contested, ..AddReport::of(AddOutcome::Stored, author, entry) };
-    contest::mark(&mut memory, scope, &report.contested);
+    contest::mark(files, (scope, &mut memory), &report.contested, claim.authority);
     let owner = take_title(files, scope, &mut memory, claim, &mut report);
-    contest::mark(&mut memory, scope, &report.contested);
+    contest::mark(files, (scope, &mut memory), &report.contested, claim.authority);
     let titles = titles_to_strike(&report, claim);
     let claimed = Claim { supersedes: &titles, ..claim };
     let mut superseded = supersede(files, scope, &mut memory, claimed, warnings)?;
@@ -247,7 +247,7 @@ fn take_title(
             protected @ Some(_) if contests(old) && files.writer.is_some() => protected,
             Some(reason) if !matches!(claim.authority, Authority::Rules(_)) => {
                 contest::note(&mut report.contested, Contested { title: old.title.clone(), reason });
-                memory.status = Status::Tentative;
+                contest::mark(files, (scope, memory), &report.contested, claim.authority);
                 continue;
             }
             None if old.category.only_grows() => Some("it is part of a record"),
@@ -316,10 +316,10 @@ mod tests {
 
     const SCOPE: Scope = Scope::Location(5);
 
-    const MODEL: Authority = Authority::Turn(Proof { died: false, scored: false });
-    const SCORED: Authority = Authority::Turn(Proof { died: false, scored: true });
-    const DEAD: Authority = Authority::Turn(Proof { died: true, scored: true });
-    const RULES: Authority = Authority::Rules(Proof { died: false, scored: false });
+    const MODEL: Authority = Authority::Turn(Proof { died: false, scored: false, rose: false });
+    const SCORED: Authority = Authority::Turn(Proof { died: false, scored: true, rose: false });
+    const DEAD: Authority = Authority::Turn(Proof { died: true, scored: true, rose: false });
+    const RULES: Authority = Authority::Rules(Proof { died: false, scored: false, rose: false });
 
     fn weighing(category: &str, importance: u16, text: &str) -> Memory {
         let mut memory = memory(category, "Troll", text);
@@ -368,7 +368,7 @@ mod tests {
     #[test]
     fn a_model_replaces_what_programs_wrote_and_contests_what_is_a_persons() {
         use AddOutcome::{Contested, Revised, Stored};
-        use Author::{Agent, Model, Person, Program, Rules, Seed};
+        use Author::{Agent, Model, Person, Program, Rules, Seed, Unknown};
         let old = memory("NOTE", "Troll", "The troll sleeps.");
         let new = memory("NOTE", "troll", "The troll is awake.");
         for (author, authority, expected) in [
@@ -382,6 +382,8 @@ mod tests {
             (Person, Authority::MODEL, (Contested, "a person wrote it")),
             (Seed, SCORED, (Contested, "a seed wrote it")),
             (Person, RULES, (Stored, "a person wrote it")),
+            (Unknown, MODEL, (Revised, "")),
+            (Unknown, RULES, (Stored, "nobody knows who wrote it")),
             (Person, Authority::Command, (Revised, "")),
         ] {
             assert_eq!(outcome(author, &old, &new, authority), expected, "{author:?} {authority:?}");
@@ -433,6 +435,7 @@ mod tests {
             note.provenance.tags = vec![OFFLINE_TAG.to_owned()];
             note
         };
+        files.authorship.set_author(Author::Rules);
         store(&mut files, &noted("n: Hall"), RULES);
         let mut found = files.first(&SCOPE, "Here").unwrap();
         let mut marked = found.entry.memory();

@@ -1,10 +1,10 @@
 //! Authority: how much a memory may weigh, and which entries it may put in its shadow.
 //!
-//! An entry is *protected* if a person or a seed wrote it, if it is core, or if it weighs more than the memory may: a
-//! model or an agent contests it, and never changes it. See the laws of `docs/DESIGN.md`, 2.2.
+//! An entry is *protected* if a person or a seed wrote it, if it is core or pinned, or if it weighs more than the memory
+//! may: a model or an agent contests it, and never changes it. See the laws of `docs/DESIGN.md`, 2.2.
 
 use crate::notebook::files::{Files, Tier};
-use crate::types::{Author, Category, Memory, OFFLINE_TAG, Persistence, Scope, Status, Writer};
+use crate::types::{Author, Category, Memory, OFFLINE_TAG, PINNED_TAG, Persistence, Scope, Status, Writer};
 
 /// Highest importance of a memory that anybody states.
 pub(crate) const MAX_IMPORTANCE: u16 = 1000;
@@ -33,6 +33,8 @@ pub(crate) struct Proof {
     pub died: bool,
     /// The score changed.
     pub scored: bool,
+    /// The score rose.
+    pub rose: bool,
 }
 
 /// The grounds on which a memory is stored, and may take the place of another.
@@ -78,6 +80,18 @@ impl Authority {
         }
     }
 
+    /// True if the game itself shows that a memory of a turn is right, and not the entry that it contests: a death shows
+    /// a DANGER, and points show a SUCCESS where the entry is a FAILURE.
+    pub(super) fn is_shown_against(self, memory: &Memory, old: &Memory) -> bool {
+        let Authority::Turn(proof) = self else { return false };
+        match memory.category.as_str() {
+            _ if old.persistence == Persistence::Core => false,
+            "DANGER" => proof.died,
+            "SUCCESS" => proof.rose && old.category.as_str() == "FAILURE",
+            _ => false,
+        }
+    }
+
     fn may_be_core(self, category: &Category) -> bool {
         match self {
             Authority::Command | Authority::Writer => true,
@@ -86,11 +100,15 @@ impl Authority {
         }
     }
 
-    /// Lowers importance and persistence of a memory to what is proven; each change is a warning.
+    /// Lowers importance and persistence of a memory to what is proven, and pins none; each change is a warning.
     pub(crate) fn lower(self, memory: &mut Memory, warnings: &mut Vec<String>) {
+        if self != Authority::Command && memory.has_tag(PINNED_TAG) {
+            memory.provenance.tags.retain(|tag| tag != PINNED_TAG);
+            warnings.push(format!("a tag `#{PINNED_TAG}` is left out: only a person pins a memory"));
+        }
         let (why, why_not_core) = match self {
-            Authority::Turn(Proof { died: false, scored: false })
-            | Authority::Rules(Proof { died: false, scored: false }) => {
+            Authority::Turn(Proof { died: false, scored: false, .. })
+            | Authority::Rules(Proof { died: false, scored: false, .. }) => {
                 ("neither death nor score bears it out", "neither death nor score bears it out")
             }
             Authority::Turn(_) | Authority::Rules(_) => {
@@ -137,7 +155,9 @@ pub(crate) fn protection(
         _ if !own && author == Author::Person => Some("a person wrote it"),
         _ if !own && author == Author::Seed => Some("a seed wrote it"),
         _ if !own && files.writer.is_some() => Some("it names no writer"),
+        _ if old.has_tag(PINNED_TAG) => Some("it is pinned"),
         _ if old.persistence == Persistence::Core => Some("it is core"),
+        Authority::Rules(_) if !own && author == Author::Unknown => Some("nobody knows who wrote it"),
         Authority::Rules(_) if by_rules() => None,
         _ if old.importance() > limit => Some("it is more important than this may be"),
         _ => None,
@@ -164,7 +184,7 @@ mod tests {
 
     #[test]
     fn nobody_but_a_person_states_more_than_is_proven() {
-        let turn = |died, scored| Authority::Turn(Proof { died, scored });
+        let turn = |died, scored| Authority::Turn(Proof { died, scored, rose: false });
         let lowered = |category: &str, authority: Authority| {
             let mut memory = Memory::new(Category::new(category).unwrap(), "Troll", "It is awake.");
             memory.persistence = Persistence::Core;

@@ -57,9 +57,9 @@ fn entry_of<'a>(snapshot: &'a Snapshot, scope: &Scope, title: &str, said: &str) 
     found.or_else(|| titled().next())
 }
 
-/// The authors of all entries of a memory file, for answers that show many of them.
-#[derive(Debug, Default)]
-pub(crate) struct Authors(HashMap<u64, Author>);
+/// The authors of all entries of a memory file, for answers that show many of them; `None` where nobody can read them.
+#[derive(Debug)]
+pub(crate) struct Authors(Option<HashMap<u64, Author>>);
 
 impl Authors {
     /// The authors as they are now. What cannot be read counts as a person's.
@@ -68,17 +68,15 @@ impl Authors {
         let visited = log_of(sidecar).visit(|line| {
             let Some(Line { hash, author }) = parse_line(line) else { return };
             let Ok(hash) = u64::from_str_radix(hash, 16) else { return };
-            match author {
-                Some(author) => authors.insert(hash, author),
-                None => authors.remove(&hash),
-            };
+            authors.insert(hash, author);
         });
-        if visited.is_err() { Authors::default() } else { Authors(authors) }
+        Authors(visited.is_ok().then_some(authors))
     }
 
     /// The author of an entry.
     pub(crate) fn of(&self, scope: &Scope, memory: &Memory) -> Author {
-        self.0.get(&number_of(scope, memory)).copied().unwrap_or_default()
+        let Some(authors) = &self.0 else { return Author::Person };
+        authors.get(&number_of(scope, memory)).copied().unwrap_or_default()
     }
 
     fn name(&self, snapshot: &Snapshot, value: &mut Value) {

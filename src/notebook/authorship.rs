@@ -1,9 +1,8 @@
 //! Authorship: who wrote an entry, where nobody changed it since.
 //!
-//! Programs leave a line in the log `written` beside the memory file for each entry that they write: a hash of
-//! section, title and text, and the author. Older versions wrote the hash alone. An entry without a line is a
-//! person's: `add` wrote it, or somebody edited it, or the log is not there. A later line that begins with `-`
-//! takes a hash back, because a person said the same.
+//! Each entry that is written here leaves a line in the log `written` beside the memory file: a hash of section, title
+//! and text, and the author. The last line about an entry counts. Older versions wrote the hash alone for a program,
+//! and `-` and the hash for a person who said the same. Nobody knows the author of an entry without a line.
 
 use std::cell::OnceCell;
 
@@ -26,14 +25,21 @@ pub(crate) enum Repeated {
 }
 
 /// The authors of a memory file, and those of the entries of one change.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct Authorship {
     log: Option<LineLog>,
     author: Author,
     /// The lines of the log, read when they are first needed.
-    logged: OnceCell<String>,
+    logged: OnceCell<Option<String>>,
     /// The lines that this change adds.
     lines: Vec<String>,
+}
+
+impl Default for Authorship {
+    /// Nothing is known, and a person writes.
+    fn default() -> Authorship {
+        Authorship { log: None, author: Author::Person, logged: OnceCell::new(), lines: Vec::new() }
+    }
 }
 
 impl Authorship {
@@ -54,25 +60,21 @@ impl Authorship {
 
     /// The author of an entry.
     pub(crate) fn author_of(&self, scope: &Scope, memory: &Memory) -> Author {
-        self.written_by(&hash_of(scope, memory)).unwrap_or_default()
+        self.written_by(&hash_of(scope, memory))
     }
 
-    /// Notes that the author of this change writes an entry.
+    /// Notes that the author of this change writes an entry. Only a person makes one its own by saying the same again.
     pub(crate) fn note(&mut self, scope: &Scope, memory: &Memory, repeated: Repeated) {
-        match self.author {
-            Author::Person => self.take_back(scope, memory),
-            author if repeated == Repeated::No => {
-                self.lines.push(format!("{} {author}", hash_of(scope, memory)));
-            }
-            _ => {}
+        if repeated == Repeated::No || self.author == Author::Person {
+            self.note_author(scope, memory, self.author);
         }
     }
 
-    /// Notes that an entry no longer stands as a program wrote it: who writes it again is a person.
-    pub(crate) fn take_back(&mut self, scope: &Scope, memory: &Memory) {
+    /// Notes who wrote an entry.
+    pub(crate) fn note_author(&mut self, scope: &Scope, memory: &Memory, author: Author) {
         let hash = hash_of(scope, memory);
-        if self.written_by(&hash).is_some() {
-            self.lines.push(format!("-{hash}"));
+        if self.written_by(&hash) != author {
+            self.lines.push(format!("{hash} {author}"));
         }
     }
 
@@ -81,52 +83,54 @@ impl Authorship {
         self.log.filter(|_| !self.lines.is_empty()).map(|log| (log, self.lines))
     }
 
-    /// The program or seed that the last line about a hash names; `None` if that line takes it back.
-    fn written_by(&self, hash: &str) -> Option<Author> {
-        let added =
-            self.lines.iter().rev().find_map(|line| parse_line(line).filter(|line| line.hash == hash));
-        added.map_or_else(
-            || {
-                let logged = self.logged();
-                let at = memmem::rfind(logged.as_bytes(), hash.as_bytes())?;
-                let start = logged[..at].rfind('\n').map_or(0, |end| end + 1);
-                parse_line(logged[start..].lines().next()?)?.author
-            },
-            |line| line.author,
-        )
+    /// The author that the last line about a hash names.
+    fn written_by(&self, hash: &str) -> Author {
+        let mut added = self.lines.iter().rev().filter_map(|line| parse_line(line));
+        if let Some(line) = added.find(|line| line.hash == hash) {
+            return line.author;
+        }
+        // In a log that cannot be read, everything counts as a person's: that is the safe side.
+        let Some(logged) = self.logged() else { return Author::Person };
+        let Some(at) = memmem::rfind(logged.as_bytes(), hash.as_bytes()) else { return Author::Unknown };
+        let start = logged[..at].rfind('\n').map_or(0, |end| end + 1);
+        logged[start..].lines().next().and_then(parse_line).map_or(Author::Unknown, |line| line.author)
     }
 
-    /// All lines of the log. What cannot be read counts as a person's, which is the safe side.
-    fn logged(&self) -> &str {
-        self.logged.get_or_init(|| {
+    /// All lines of the log; `None` where it cannot be read.
+    fn logged(&self) -> Option<&str> {
+        let read = || {
             let mut lines = String::new();
-            let visited = self.log.as_ref().map(|log| {
+            let visited = self.log.as_ref().map_or(Ok(()), |log| {
                 log.visit(|line| {
                     lines.push_str(line);
                     lines.push('\n');
                 })
             });
-            if visited.is_some_and(|read| read.is_err()) { String::new() } else { lines }
-        })
+            visited.is_ok().then_some(lines)
+        };
+        self.logged.get_or_init(read).as_deref()
     }
 }
 
 /// A line of the log.
 pub(super) struct Line<'a> {
     pub(super) hash: &'a str,
-    /// `None` where the line takes the hash back.
-    pub(super) author: Option<Author>,
+    pub(super) author: Author,
 }
 
 /// Reads a line; `None` for one that a kill has torn within the hash.
 pub(super) fn parse_line(line: &str) -> Option<Line<'_>> {
-    let (rest, taken_back) = line.strip_prefix('-').map_or((line, false), |rest| (rest, true));
-    let (hash, author) = rest.split_once(' ').unwrap_or((rest, ""));
-    let author = author.parse().unwrap_or(Author::Program);
-    (hash.len() == HASH_DIGITS).then_some(Line { hash, author: (!taken_back).then_some(author) })
+    let (hash, author) = match line.strip_prefix('-') {
+        Some(hash) => (hash, Author::Person),
+        None => {
+            let (hash, author) = line.split_once(' ').unwrap_or((line, ""));
+            (hash, author.parse().unwrap_or(Author::Program))
+        }
+    };
+    (hash.len() == HASH_DIGITS).then_some(Line { hash, author })
 }
 
-/// Nothing is carried over a rotation: the oldest of a million entries count as a person's.
+/// Nothing is carried over a rotation: nobody knows the authors of the oldest of a million entries then.
 const ROTATION: Rotation = Rotation { carry: |_| Ok(Vec::new()), is_copy: |_| false };
 
 pub(super) fn log_of(sidecar: &Sidecar) -> LineLog {
@@ -158,19 +162,19 @@ mod tests {
     }
 
     #[test]
-    fn what_a_program_wrote_is_a_persons_once_it_differs_or_a_person_says_the_same() {
+    fn what_a_program_wrote_is_nobodys_once_it_differs_and_a_persons_who_says_the_same() {
         let (mut entries, scope) = (Authorship::default(), Scope::World);
         let author = |entries: &Authorship, text: &str| entries.author_of(&Scope::World, &memory(text));
-        assert_eq!(author(&entries, "It holds."), Author::Person);
+        assert_eq!(author(&entries, "It holds."), Author::Unknown);
         entries.set_author(Author::Agent);
         entries.note(&scope, &memory("It holds."), Repeated::No);
         entries.set_author(Author::Model);
         entries.note(&scope, &memory("It is wet."), Repeated::Yes);
         entries.note(&scope, &memory("It holds."), Repeated::Yes);
         assert_eq!(author(&entries, "It holds."), Author::Agent);
-        assert_eq!(entries.author_of(&Scope::Scene, &memory("It holds.")), Author::Person);
-        assert_eq!(author(&entries, "It holds!"), Author::Person);
-        assert_eq!(author(&entries, "It is wet."), Author::Person);
+        assert_eq!(entries.author_of(&Scope::Scene, &memory("It holds.")), Author::Unknown);
+        assert_eq!(author(&entries, "It holds!"), Author::Unknown);
+        assert_eq!(author(&entries, "It is wet."), Author::Unknown);
         entries.set_author(Author::Person);
         entries.note(&scope, &memory("It holds."), Repeated::Yes);
         assert_eq!(author(&entries, "It holds."), Author::Person);

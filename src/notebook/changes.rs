@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::document::problem::Problem;
+use crate::document::text::stored_title;
 use crate::document::{DocumentError, stored};
 use crate::journal::entry::{Entry, MemoryEntry};
 use crate::journal::text::Text;
@@ -12,12 +13,13 @@ use crate::notebook::authority::Authority;
 use crate::notebook::confirm::{Settled, outcome_of_struck, settle};
 use crate::notebook::correct::{Corrected, Correction, CorrectionError, correct};
 use crate::notebook::dialogue::{speaker, spoken};
+use crate::notebook::duplicates::says_the_same;
 use crate::notebook::edit::{EditError, edited};
-use crate::notebook::titles::title_in_use;
+use crate::notebook::titles::{free_title, title_in_use};
 use crate::notebook::transaction::{Draft, EndedSession};
 use crate::store::{State, StoreError};
 use crate::types::hint::{Advice, Hint};
-use crate::types::{Memory, Moment, Scope};
+use crate::types::{Author, Memory, Moment, Scope, means_title};
 
 /// A memory to add, as the caller worded it.
 #[derive(Debug, Clone)]
@@ -83,6 +85,11 @@ impl Draft<'_> {
                 }
                 spoken(&speaker(&self.files, called), line)
             }
+            None if stored_title(&memory.title).is_empty() => {
+                let memory = stored(memory);
+                let meant = |other: &Memory| says_the_same(&other.text, &memory.text);
+                free_title(&self.files, scope, memory.clone(), meant)
+            }
             None => stored(memory),
         };
         if let Some(title) = title_in_use(&self.files, scope, &memory) {
@@ -98,6 +105,18 @@ impl Draft<'_> {
             ..Entry::default()
         });
         Ok(applied)
+    }
+
+    /// Says who wrote live entries of a section, or the one with a title; the memory file stays as it is. Answers with
+    /// their titles, those that already had this author left out.
+    pub(crate) fn adopt(&mut self, scope: &Scope, title: Option<&str>, author: Author) -> Vec<String> {
+        let is_meant = |memory: &Memory| title.is_none_or(|title| means_title(title, &memory.title));
+        let mut memories: Vec<Memory> =
+            self.files.live(scope).map(|entry| entry.read()).filter(is_meant).collect();
+        let authorship = &mut self.files.authorship;
+        memories.retain(|memory| authorship.author_of(scope, memory) != author);
+        memories.iter().for_each(|memory| authorship.note_author(scope, memory, author));
+        memories.into_iter().map(|memory| memory.title).collect()
     }
 
     /// Makes corrections of an agent, all or none. The last recorded turn is the moment for reference lines.
@@ -232,8 +251,10 @@ impl Draft<'_> {
         old: &str,
         new: &str,
     ) -> Result<Vec<Problem>, EditError> {
-        let edited = edited(&self.text()?, scope, old, new)?;
+        let before = self.text()?;
+        let edited = edited(&before, scope, old, new)?;
         self.rewrite("edited", edited.text, edited.lines);
+        self.files.note_persons(&before);
         Ok(edited.problems)
     }
 

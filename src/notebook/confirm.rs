@@ -4,13 +4,13 @@
 //! each of them. Entries without writers are a person's, and are never struck so.
 
 use crate::document::DocumentError;
-use crate::document::link::Link;
 use crate::notebook::add_report::Contested;
+use crate::notebook::doubt::contested_titles;
 use crate::notebook::files::{Files, FoundEntry, Tier};
 use crate::notebook::strike::strike;
 use crate::types::text::fold_spaces;
 use crate::types::{
-    CONTESTED_TAG, Cause, Memory, Moment, Persistence, Reference, Scope, Status, means_title, same_title,
+    CONTESTED_TAG, Cause, Memory, Moment, Persistence, Reference, Scope, Status, UNSUPPORTED_TAG, means_title,
 };
 
 /// Beginning of the titles of notes that contest an entry without saying something else.
@@ -51,10 +51,8 @@ pub(super) fn contests(memory: &Memory) -> bool {
 
 /// The titles of the live entries of its section that a memory contests.
 pub(super) fn contested_by(files: &Files, scope: &Scope, memory: &Memory) -> Vec<String> {
-    let links = memory.see_also.as_deref().filter(|_| contests(memory)).map(Link::parse_all);
-    let here = links.into_iter().flatten().filter(|link| link.scope.as_ref().is_none_or(|own| own == scope));
-    let titles = here.filter_map(|link| link.title).filter(|title| !same_title(title, &memory.title));
-    titles.filter(|title| files.live_with_title(scope, title).is_some()).collect()
+    let titles = if contests(memory) { contested_titles(scope, memory) } else { Vec::new() };
+    titles.into_iter().filter(|title| files.live_with_title(scope, title).is_some()).collect()
 }
 
 /// True if an entry that contests others says the same as a new memory, whose writer does not contest all of these:
@@ -101,13 +99,7 @@ pub(super) fn confirm(
 /// See [`DocumentError`].
 pub(crate) fn settle(files: &mut Files, at: &Moment) -> Result<Vec<Settled>, DocumentError> {
     let mut settled = Vec::new();
-    let mut scopes: Vec<Scope> = Vec::new();
-    for heading in files.lasting.headings().chain(files.session.headings()) {
-        if !scopes.contains(&heading.scope) {
-            scopes.push(heading.scope.clone());
-        }
-    }
-    for scope in &scopes {
+    for scope in &files.scopes() {
         let waiting: Vec<Memory> = files.live(scope).map(|entry| entry.read()).filter(contests).collect();
         for memory in waiting.iter().filter(|memory| memory.writers().len() >= MIN_WRITERS) {
             // One that was settled before may have struck it.
@@ -139,9 +131,30 @@ fn settle_entry(
     if olds.len() != titles.len() || olds.iter().any(stays) {
         return Ok(None);
     }
-    let Some(mut found) = entry_of(files, scope, memory) else { return Ok(None) };
+    if entry_of(files, scope, memory).is_none() {
+        return Ok(None);
+    }
+    let struck = believe(files, scope, (memory, titles), at)?;
+    Ok(Some(Settled { scope: scope.clone(), title: memory.title.clone(), struck }))
+}
+
+/// Makes a live entry active and takes its doubts away; the entries with the titles are struck. Answers with the titles
+/// of those that were.
+///
+/// # Errors
+///
+/// See [`DocumentError`].
+pub(super) fn believe(
+    files: &mut Files,
+    scope: &Scope,
+    (memory, titles): (&Memory, Vec<String>),
+    at: &Moment,
+) -> Result<Vec<String>, DocumentError> {
+    let olds: Vec<Memory> =
+        titles.iter().flat_map(|title| files.find(scope, title)).map(|(_, old)| old).collect();
+    let Some(mut found) = entry_of(files, scope, memory) else { return Ok(Vec::new()) };
     let mut believed = Memory { status: Status::Active, ..memory.clone() };
-    believed.provenance.tags.retain(|tag| tag != CONTESTED_TAG);
+    believed.provenance.tags.retain(|tag| tag != CONTESTED_TAG && tag != UNSUPPORTED_TAG);
     let is_core = olds.iter().any(|old| old.persistence == Persistence::Core);
     if is_core && found.tier == Tier::Lasting {
         believed.persistence = Persistence::Core;
@@ -156,7 +169,7 @@ fn settle_entry(
     for title in &titles {
         struck.extend(strike(files, scope, title, &reference, &mut Vec::new())?);
     }
-    Ok(Some(Settled { scope: scope.clone(), title: memory.title.clone(), struck }))
+    Ok(struck)
 }
 
 /// The entry that a live memory was read from.
@@ -181,7 +194,7 @@ mod tests {
     use crate::notebook::samples::memory;
 
     const SCOPE: Scope = Scope::Location(5);
-    const MODEL: Authority = Authority::Turn(Proof { died: false, scored: false });
+    const MODEL: Authority = Authority::Turn(Proof { died: false, scored: false, rose: false });
 
     /// An empty place that named writers share.
     fn place() -> Files {

@@ -50,12 +50,21 @@ pub(super) fn note(contested: &mut Vec<Contested>, one: Contested) {
     }
 }
 
-/// Makes a memory one that contests entries of its section.
-pub(super) fn mark(memory: &mut Memory, scope: &Scope, contested: &[Contested]) {
+/// Makes a memory one that contests entries of its section. It is tentative, unless the game shows that it is right.
+pub(super) fn mark(
+    files: &Files,
+    (scope, memory): (&Scope, &mut Memory),
+    contested: &[Contested],
+    authority: Authority,
+) {
     if contested.is_empty() {
         return;
     }
-    memory.status = Status::Tentative;
+    let mut olds = contested.iter().flat_map(|one| files.find(scope, &one.title));
+    // Where several writers share the file, they decide.
+    if files.writer.is_some() || !olds.all(|(_, old)| authority.is_shown_against(memory, &old)) {
+        memory.status = Status::Tentative;
+    }
     if !memory.has_tag(CONTESTED_TAG) {
         memory.provenance.tags.push(CONTESTED_TAG.to_owned());
     }
@@ -99,7 +108,7 @@ pub(crate) fn contest(
     }
     let title = format!("{NOTE_TITLE}{}", contested.title);
     let mut memory = Memory::new(Category::note(), title, cut_at_sentence(reason, REASON_CHARS));
-    mark(&mut memory, scope, std::slice::from_ref(&contested));
+    mark(files, (scope, &mut memory), std::slice::from_ref(&contested), Authority::MODEL);
     let ephemeral = |(_, old): &(_, Memory)| old.persistence == Persistence::Ephemeral;
     if files.find(scope, &contested.title).iter().all(ephemeral) {
         memory.persistence = Persistence::Ephemeral;
@@ -122,10 +131,10 @@ mod tests {
     use crate::notebook::add::{Claim, store_memory};
     use crate::notebook::authority::Proof;
     use crate::notebook::samples::{files, memory};
-    use crate::types::Author;
+    use crate::types::{Author, PINNED_TAG};
 
     const SCOPE: Scope = Scope::Location(5);
-    const MODEL: Authority = Authority::Turn(Proof { died: false, scored: false });
+    const MODEL: Authority = Authority::Turn(Proof { died: false, scored: false, rose: false });
 
     fn store(files: &mut Files, memory: &Memory, authority: Authority) -> AddReport {
         store_memory(files, (&SCOPE, "Bridge"), memory, Claim::of(authority), &mut Vec::new()).unwrap()
@@ -195,5 +204,38 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn facts_of_the_game_beat_a_doubt() {
+        const SCORED: Authority = Authority::Turn(Proof { died: false, scored: true, rose: false });
+        const DEAD: Authority = Authority::Turn(Proof { died: true, scored: false, rose: false });
+        const POINTS: Authority = Authority::Turn(Proof { died: false, scored: true, rose: true });
+        let pinned = |category: &str| {
+            let mut old = memory(category, "Troll", "It cannot be passed.");
+            old.provenance.tags = vec![PINNED_TAG.to_owned()];
+            old
+        };
+        for (old, new, authority, status) in [
+            ("FAILURE", "SUCCESS", POINTS, Status::Active),
+            ("FAILURE", "SUCCESS", SCORED, Status::Tentative),
+            ("FAILURE", "NOTE", POINTS, Status::Tentative),
+            ("NOTE", "SUCCESS", POINTS, Status::Tentative),
+            ("NOTE", "DANGER", DEAD, Status::Active),
+            ("NOTE", "DANGER", POINTS, Status::Tentative),
+            ("NOTE", "SUCCESS", Authority::MODEL, Status::Tentative),
+        ] {
+            let (_folder, mut files) = files();
+            store(&mut files, &pinned(old), Authority::Command);
+            let report = store(&mut files, &memory(new, "Troll", "It lets who gives pass."), authority);
+            assert_eq!((report.outcome, report.contested[0].reason), (AddOutcome::Contested, "it is pinned"));
+            let stored = files.live_with_title(&SCOPE, "Troll (2)").unwrap();
+            assert_eq!((stored.status, stored.provenance.tags), (status, vec!["contested".to_owned()]));
+        }
+        let (_folder, mut files) = files();
+        let mut warnings = Vec::new();
+        store_memory(&mut files, (&SCOPE, ""), &pinned("NOTE"), Claim::of(MODEL), &mut warnings).unwrap();
+        assert_eq!(warnings, ["a tag `#pinned` is left out: only a person pins a memory"]);
+        assert_eq!(files.live_with_title(&SCOPE, "Troll").unwrap().provenance.tags, [""; 0]);
     }
 }

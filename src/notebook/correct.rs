@@ -5,6 +5,7 @@
 
 use std::cmp::Reverse;
 
+use crate::document::text::stored_title;
 use crate::document::{EntryEdit, EntryText, stored};
 use crate::notebook::add::{Claim, store_memory};
 use crate::notebook::add_report::Contested;
@@ -15,10 +16,12 @@ use crate::notebook::correction::locate;
 pub(crate) use crate::notebook::correction::{
     Corrected, Correction, CorrectionError, Marks, Target, check_consistent,
 };
+use crate::notebook::decide::decide;
 use crate::notebook::duplicates::ComparableText;
 use crate::notebook::files::{Files, Tier};
 use crate::notebook::mark::mark;
 use crate::notebook::strengthen::{link, reinforce};
+use crate::notebook::titles::free_title;
 use crate::types::{Cause, Memory, Moment, Persistence, Reference, Scope, fold_title, same_title};
 
 /// Makes one correction; reference lines get the moment `at`.
@@ -41,6 +44,8 @@ pub(crate) fn correct(
         Correction::Link(one, other) => link(files, one, other, authority),
         Correction::Forget(target) => forget(files, target, authority),
         Correction::Rename(scope, name) => rename(files, scope, name),
+        Correction::Accept(target) => decide(files, target, true, (at, authority)),
+        Correction::Reject(target) => decide(files, target, false, (at, authority)),
     }
 }
 
@@ -58,6 +63,7 @@ fn supersede(
     (at, authority): (&Moment, Authority),
 ) -> Result<Vec<Corrected>, CorrectionError> {
     let Some(Target { scope, .. }) = targets.first() else { return Err(CorrectionError::Empty("title")) };
+    let is_untitled = stored_title(&successor.title).is_empty();
     let mut successor = stored(successor);
     if successor.text.is_empty() {
         return Err(CorrectionError::Empty("text"));
@@ -71,6 +77,9 @@ fn supersede(
             return Err(CorrectionError::Lasting(old.title));
         }
         olds.push(old);
+    }
+    if is_untitled {
+        successor = free_title(files, scope, successor, |memory| olds.contains(memory));
     }
     let others = |wanted: &dyn Fn(&EntryText<'_>) -> bool| {
         let wanted = files.live(scope).filter(wanted).map(|entry| entry.read());

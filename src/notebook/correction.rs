@@ -37,6 +37,10 @@ pub(crate) enum Correction {
     Forget(Target),
     /// Renames a section.
     Rename(Scope, String),
+    /// Believes a memory that waits for a person's decision.
+    Accept(Target),
+    /// Strikes one.
+    Reject(Target),
 }
 
 /// Values that `mark` sets; at least one.
@@ -48,13 +52,15 @@ pub(crate) struct Marks {
     pub importance: Option<u16>,
     /// The new persistence.
     pub persistence: Option<Persistence>,
+    /// True pins the entry, false frees it.
+    pub pinned: Option<bool>,
 }
 
 /// The result for one entry or section.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Corrected {
     /// `superseded`, `revised`, `stored`, `contested`, `confirmed`, `duplicate`, `invalidated`, `marked`, `reinforced`,
-    /// `linked`, `unchanged`, `forgotten`, `renamed`.
+    /// `linked`, `unchanged`, `forgotten`, `renamed`, `accepted`, `rejected`.
     pub outcome: &'static str,
     /// The section.
     pub scope: Scope,
@@ -177,6 +183,9 @@ pub(crate) enum CorrectionError {
         /// Why it is protected.
         why: &'static str,
     },
+    /// The memory waits for no decision.
+    #[error("`{0}` waits for no decision")]
+    NothingToDecide(String),
     /// A required text is empty: the title, reason, name or text.
     #[error("the {0} is empty")]
     Empty(&'static str),
@@ -217,12 +226,13 @@ impl Hint for CorrectionError {
             CorrectionError::Kept { .. } => {
                 "contest it by `supersede` or `invalidate`, or let a person decide".to_owned()
             }
+            CorrectionError::NothingToDecide(_) => "`memories review` lists what waits".to_owned(),
             CorrectionError::Both(_) => "name each title for only one of the two".to_owned(),
             CorrectionError::Empty("reason") => {
                 "give a reason, such as `The troll was only asleep.`".to_owned()
             }
             CorrectionError::NothingToSet => {
-                "say what to set: `--status`, `--importance` or `--persistence`".to_owned()
+                "say what to set: `--status`, `--importance`, `--persistence` or `--pin`".to_owned()
             }
             CorrectionError::Empty(what) => format!("give a {what}; nothing is changed"),
             CorrectionError::NoSection(_) => "`memories list` shows what there is".to_owned(),

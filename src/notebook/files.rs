@@ -1,6 +1,8 @@
 //! The two files that hold memories: `Memories.md`, which lasts, and `session.md`, which ends with its
 //! episode. Both have the same format; a title is unique in both together.
 
+use std::collections::HashMap;
+
 use crate::document::{Document, DocumentError, EntryMut, EntryRef, EntryText, Section};
 use crate::notebook::authorship::{Authorship, Repeated};
 use crate::store::Sidecar;
@@ -80,7 +82,7 @@ impl Files {
         known.map_or_else(next, |heading| heading.scope.clone())
     }
 
-    /// Both documents. Without a sidecar folder all entries are a person's.
+    /// Both documents. Without a sidecar folder nobody knows the author of any entry.
     pub fn new(lasting: Document, session: Document) -> Files {
         Files { lasting, session, authorship: Authorship::default(), writer: None }
     }
@@ -97,6 +99,28 @@ impl Files {
             memory.add_writer(writer);
         });
         had_another
+    }
+
+    /// Notes as a person's all live entries of the lasting file that a former text of it did not have.
+    pub(super) fn note_persons(&mut self, former: &str) {
+        let former = Document::parse(former.to_owned());
+        let mut former_texts: HashMap<&Scope, Vec<&str>> = HashMap::new();
+        for (heading, text) in former.placed_texts() {
+            former_texts.entry(&heading.scope).or_default().push(text);
+        }
+        for (heading, text) in self.lasting.placed_texts() {
+            let before = former_texts.get(&heading.scope).map_or(&[][..], Vec::as_slice);
+            if before.contains(&text) {
+                continue;
+            }
+            let before = Section::read(before.iter().copied());
+            let has = |memory: &Memory| {
+                before.live().any(|old| (&old.title, &old.text) == (&memory.title, &memory.text))
+            };
+            for memory in Section::read([text]).live().filter(|memory| !has(memory)) {
+                self.authorship.note_author(&heading.scope, memory, Author::Person);
+            }
+        }
     }
 
     /// Adds a memory to the file for its persistence.
@@ -133,6 +157,17 @@ impl Files {
     pub(crate) fn section_without_memories(&self, scope: &Scope) -> Section {
         let section = self.lasting.section_without_memories(scope).unwrap_or_default();
         Section { name: self.name_of(scope), ..section }
+    }
+
+    /// The scopes of both files, each once.
+    pub(crate) fn scopes(&self) -> Vec<Scope> {
+        let mut scopes: Vec<Scope> = Vec::new();
+        for heading in self.lasting.headings().chain(self.session.headings()) {
+            if !scopes.contains(&heading.scope) {
+                scopes.push(heading.scope.clone());
+            }
+        }
+        scopes
     }
 
     /// The name in the first heading of a scope that has one; empty where none has.

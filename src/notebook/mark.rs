@@ -1,4 +1,4 @@
-//! Marks: a memory's status, importance and persistence are set.
+//! Marks: a memory's status, importance, persistence and protection are set.
 //!
 //! A named writer sets them where it alone wrote the entry. Of what others wrote it may confirm an entry, or contest it.
 
@@ -9,7 +9,7 @@ use crate::notebook::confirm::{confirm, contests, outcome_of_struck};
 use crate::notebook::contest::contest;
 use crate::notebook::correction::{Corrected, CorrectionError, Marks, Target, locate};
 use crate::notebook::files::{Files, Tier};
-use crate::types::{Cause, Memory, Moment, Persistence, Reference, Status};
+use crate::types::{Cause, Memory, Moment, PINNED_TAG, Persistence, Reference, Status};
 
 /// The reason in the reference line of a memory that is marked as superseded.
 const MARKED: &str = "marked as superseded";
@@ -63,6 +63,10 @@ pub(super) fn mark(
     memory.status = marks.status.unwrap_or(memory.status);
     memory.provenance.importance = marks.importance.or(memory.provenance.importance);
     memory.persistence = marks.persistence.filter(|_| tier == Tier::Lasting).unwrap_or(memory.persistence);
+    if let Some(pinned) = marks.pinned {
+        memory.provenance.tags.retain(|tag| tag != PINNED_TAG);
+        memory.provenance.tags.extend(pinned.then(|| PINNED_TAG.to_owned()));
+    }
     found.entry.revise_line(&memory);
     if let (Tier::Session, Some(persistence @ (Persistence::Permanent | Persistence::Core))) =
         (tier, marks.persistence)
@@ -89,7 +93,7 @@ fn mark_in_name(
             _ => Ok(None),
         };
     };
-    let sets_more = marks.importance.is_some() || marks.persistence.is_some();
+    let sets_more = marks.importance.is_some() || marks.persistence.is_some() || marks.pinned.is_some();
     match marks.status {
         Some(Status::Superseded) if old.is_live() && !sets_more => {
             let contested = Contested { title: old.title.clone(), reason: why };

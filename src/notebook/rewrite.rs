@@ -17,6 +17,7 @@ pub(super) fn is_rewritten(
 ) -> bool {
     let offline = |memory: &Memory| memory.has_tag(OFFLINE_TAG);
     matches!(authority, Authority::Rules(_))
+        && files.is_by_rules(scope, old)
         && offline(old)
         && offline(new)
         && protection(files, scope, old, Some(&new.category), authority).is_none()
@@ -45,7 +46,6 @@ pub(crate) fn replace_own(
         strike(files, scope, &old.title, &reference, &mut Vec::new())?;
         return files.append((scope, ""), &memory, Repeated::No).map(|()| true);
     }
-    files.authorship.take_back(scope, &old);
     files.authorship.note(scope, &memory, Repeated::No);
     if let Some(mut found) = files.first(scope, &old.title) {
         found.entry.edit(EntryEdit::Revise(memory))?;
@@ -75,7 +75,6 @@ pub(super) fn rewrite_note(
     if old.category.is_danger() {
         revised.category = Category::danger();
     }
-    files.authorship.take_back(scope, old);
     files.authorship.note(scope, &revised, Repeated::No);
     let Some(mut found) = files.first(scope, &old.title) else { return Ok(revised) };
     let persistence = found.tier.written(revised.persistence);

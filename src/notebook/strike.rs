@@ -56,7 +56,6 @@ pub(crate) fn strike(
         Ok(mut found) => {
             let struck = found.memory();
             found.entry.edit(EntryEdit::Supersede(Some(reference.clone())))?;
-            files.authorship.take_back(scope, &struck);
             Ok(Some(struck.title))
         }
         Err(0) => {

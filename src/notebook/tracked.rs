@@ -36,10 +36,22 @@ impl Point {
     }
 }
 
+/// A change of the memory file by something else than a transaction.
+pub(super) struct Outside {
+    /// The text that the last transaction left.
+    left: String,
+    /// The edits from that text to the one that was read.
+    edits: Vec<Edit>,
+}
+
 /// The states between the lines of a transaction.
 pub(super) struct Tracker {
-    /// The text that was read; `None` while the document has it.
-    found: Option<String>,
+    /// The hash of the text that was read.
+    from: String,
+    /// True if that is the text which the last transaction left.
+    is_known: bool,
+    /// What else changed the file since then, where that is known.
+    outside: Option<Outside>,
     /// The states before and after the last line.
     before: Point,
     last: Point,
@@ -49,9 +61,21 @@ pub(super) struct Tracker {
 
 impl Tracker {
     /// Starts with the document as it was read.
-    pub(super) fn new(document: &Document) -> Tracker {
+    pub(super) fn new(document: &Document, journal: &Journal, store: &Store) -> Tracker {
         let [before, last] = [document.mark(), document.mark()].map(Point::Mark);
-        Tracker { found: None, before, last, steps: Vec::new() }
+        let from = text_hash(document.source());
+        // A journal that cannot be read cannot be written either, and says so.
+        let left = journal.last_text_hash().ok().flatten();
+        let is_known = left.as_ref() == Some(&from);
+        let outside =
+            left.filter(|_| !is_known).and_then(|left| last_text(journal, store, &left).ok().flatten());
+        let outside = outside.map(|left| Outside { edits: edits_between(&left, document.source()), left });
+        Tracker { from, is_known, outside, before, last, steps: Vec::new() }
+    }
+
+    /// The text that the last transaction left, where something else has changed it since.
+    pub(super) fn left(&self) -> Option<&str> {
+        self.outside.as_ref().map(|outside| outside.left.as_str())
     }
 
     /// Takes note of the edits that belong to a line.
@@ -62,7 +86,6 @@ impl Tracker {
 
     /// The document is about to be replaced by another.
     pub(super) fn replace(&mut self, document: &Document) {
-        self.found.get_or_insert_with(|| document.source().to_owned());
         self.before.keep(document);
         self.last.keep(document);
     }
@@ -74,12 +97,7 @@ impl Tracker {
 
     /// What the lines changed, and what has changed the file before; `None` where there is nothing to say. Edits behind
     /// the last line belong to it. The hash after is still missing.
-    pub(super) fn finish(
-        mut self,
-        document: &Document,
-        journal: &Journal,
-        store: &Store,
-    ) -> Option<FileChanges> {
+    pub(super) fn finish(mut self, document: &Document) -> Option<FileChanges> {
         let rest = self.last.edits_to(document);
         if let Some(last) = self.steps.last_mut().filter(|_| !rest.is_empty()) {
             *last = self.before.edits_to(document);
@@ -87,30 +105,12 @@ impl Tracker {
         if self.steps.is_empty() {
             return None;
         }
-        let found = self.found.as_deref().unwrap_or(document.source());
-        let from = text_hash(found);
-        // A journal that cannot be read cannot be written either, and says so.
-        let last = journal.last_text_hash().ok().flatten();
-        let is_known = last.as_ref() == Some(&from);
-        if is_known && self.steps.iter().all(Vec::is_empty) {
+        if self.is_known && self.steps.iter().all(Vec::is_empty) {
             return None;
         }
-        let outside =
-            last.filter(|_| !is_known).and_then(|last| outside(journal, store, &last, found).ok().flatten());
-        Some(FileChanges { from, outside, steps: self.steps })
+        let outside = self.outside.and_then(|outside| bounded(outside.edits));
+        Some(FileChanges { from: self.from, outside, steps: self.steps })
     }
-}
-
-/// The edits from the text that the last transaction left, which has that hash, to the one that was found. `None` where
-/// that text is not kept.
-fn outside(
-    journal: &Journal,
-    store: &Store,
-    last: &str,
-    found: &str,
-) -> Result<Option<Vec<Edit>>, StoreError> {
-    let left = last_text(journal, store, last)?;
-    Ok(left.and_then(|left| bounded(edits_between(&left, found))))
 }
 
 /// The text with that hash, which the last transaction left. The newest backup is the text that the last one which wrote

@@ -22,7 +22,7 @@ use crate::notebook::files::Files;
 use crate::notebook::occasion::occasion;
 use crate::notebook::snapshot::highest_episode;
 use crate::notebook::tracked::Tracker;
-use crate::store::{Change, State, Store, StoreError, Update, UpdateError};
+use crate::store::{Change, Index, State, Store, StoreError, Update, UpdateError};
 use crate::types::{Author, Moment, Writer};
 
 /// The version of the journal's lines.
@@ -194,12 +194,18 @@ impl Notebook {
             RESTORE | RESOLVE => files(&self.store, text.unwrap_or_default())?,
             _ => open(&self.store, text)?,
         };
+        let mut files = Files { writer: self.writer.clone(), ..files };
+        let journal = Journal::of(&self.store);
+        let tracker = Tracker::new(&files.lasting, &journal, &self.store);
+        if let Some(left) = tracker.left().filter(|_| !Index::has_written(self.store.real_path())) {
+            files.note_persons(left);
+        }
         Ok(Draft {
             is_new,
-            tracker: Tracker::new(&files.lasting),
-            files: Files { writer: self.writer.clone(), ..files },
+            tracker,
+            files,
             notebook: self,
-            journal: Journal::of(&self.store),
+            journal,
             command,
             id: self.clock.fresh_id(),
             now: self.clock.now(),
@@ -246,7 +252,7 @@ impl Draft<'_> {
     /// Begins a further change, which is written together with those before: a person's, unless said otherwise.
     pub(crate) fn begin_next(&mut self) {
         (self.id, self.now) = (self.notebook.clock.fresh_id(), self.notebook.clock.now());
-        self.by(Author::default());
+        self.by(Author::Person);
     }
 
     /// The journal, with the lines of the changes before.
@@ -349,7 +355,7 @@ impl Draft<'_> {
             self.note(Entry::<Value> { outcome: Some("changed".into()), ..Entry::default() });
         }
         let Files { lasting, session, authorship, writer: _ } = self.files;
-        let changes = self.tracker.finish(&lasting, &self.journal, &self.notebook.store);
+        let changes = self.tracker.finish(&lasting);
         let occasion = is_edited.then(|| occasion(self.command, episode, self.journal.pending()));
         let text = is_edited.then(|| lasting.into_text()).transpose()?;
         if let Some(changes) = changes {

@@ -11,6 +11,8 @@ use crate::types::fold_action;
 pub struct Changes {
     /// The score.
     pub score: bool,
+    /// The score rose.
+    pub rose: bool,
     /// The place.
     pub location: bool,
     /// Something is carried that was not.
@@ -27,8 +29,10 @@ impl Changes {
     /// Compares before and after. `moved`: the place is another.
     pub fn of(turn: &Turn, moved: bool) -> Changes {
         let (gained, lost) = inventory_change(turn);
+        let points = score_change(turn).unwrap_or_default();
         Changes {
-            score: score_change(turn).is_some_and(|change| change != 0),
+            score: points != 0,
+            rose: points > 0,
             location: moved,
             gained: !gained.is_empty(),
             lost: !lost.is_empty(),
@@ -39,7 +43,7 @@ impl Changes {
 
     /// The facts that give weight to a memory of the turn.
     pub(crate) fn proof(self) -> Proof {
-        Proof { died: self.death, scored: self.score }
+        Proof { died: self.death, scored: self.score, rose: self.rose }
     }
 
     /// The inventory changed.

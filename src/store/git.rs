@@ -66,7 +66,7 @@ impl Index {
         let bytes = bytes_of(&self.path, MAX_SIZE);
         let paths = |hash: usize| {
             let mut paths = Vec::new();
-            any_path(bytes.as_deref()?, hash, |path| {
+            any_path(bytes.as_deref()?, hash, |path, _| {
                 paths.push(path.to_owned());
                 false
             })?;
@@ -94,6 +94,44 @@ impl Index {
                 lines.find(|(_, packed)| *packed == name).map(|(commit, _)| commit.to_owned())
             });
         commit.filter(|name| is_commit(name))
+    }
+
+    /// True if git put a file in its place: its index has the size and time of the file, and the next move of `HEAD`
+    /// was no commit but a pull, a merge, a checkout or the like.
+    pub(crate) fn has_written(file: &Path) -> bool {
+        let written = || Index::around(file)?.lists_as_it_is(&fs::metadata(file).ok()?);
+        written().unwrap_or(false)
+    }
+
+    fn lists_as_it_is(&self, file: &Metadata) -> Option<bool> {
+        let modified = file.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+        let path = &self.prefix[..self.prefix.len().saturating_sub(1)];
+        let number = |entry: &[u8], at: usize| Some(u32::from_be_bytes(*entry.get(at..)?.first_chunk()?));
+        // Git keeps the lowest 32 bits of seconds and size. Some versions keep no nanoseconds.
+        let is_as_listed = |entry: &[u8]| {
+            number(entry, 8) == Some(modified.as_secs() as u32)
+                && matches!(number(entry, 12), Some(nanos) if nanos == 0 || nanos == modified.subsec_nanos())
+                && number(entry, 36) == Some(file.len() as u32)
+        };
+        let index = bytes_of(&self.path, MAX_SIZE)?;
+        let listed =
+            |hash: usize| any_path(&index, hash, |listed, entry| listed == path && is_as_listed(entry));
+        Some(HASHES.into_iter().find_map(listed)? && !self.is_committed_after(modified.as_secs()))
+    }
+
+    /// True if the first move of `HEAD` after a second is a commit, or nothing says so; of several in one second the last.
+    fn is_committed_after(&self, second: u64) -> bool {
+        let log = self.path.parent().and_then(|folder| bytes_of(&folder.join("logs").join("HEAD"), MAX_SIZE));
+        let log = log.unwrap_or_default();
+        let log = String::from_utf8_lossy(&log);
+        // `OLD NEW Name <address> SECONDS ZONE`, a tab, and what moved it.
+        let moves = log.lines().filter_map(|line| {
+            let (who, what) = line.split_once('\t')?;
+            let at: u64 = who.rsplit(' ').nth(1)?.parse().ok()?;
+            (at >= second).then_some((at, what))
+        });
+        let first = moves.reduce(|first, next| if next.0 == first.0 { next } else { first });
+        first.is_none_or(|(_, what)| what.starts_with("commit") && !what.starts_with("commit (merge)"))
     }
 
     /// The metadata of the index; `None` where there is none.
@@ -132,15 +170,16 @@ fn pointed_at(git: &Path) -> Option<PathBuf> {
 /// True if an index lists a path that begins so, in whatever case: some file systems do not tell cases apart.
 fn lists(index: &[u8], prefix: &[u8]) -> bool {
     let folder = &prefix[..prefix.len().saturating_sub(1)];
-    let is_within = |path: &[u8]| {
+    let is_within = |path: &[u8], _: &[u8]| {
         path.eq_ignore_ascii_case(folder)
             || path.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
     };
     HASHES.into_iter().find_map(|hash| any_path(index, hash, is_within)).unwrap_or(false)
 }
 
-/// True if any path of an index is wanted; `None` where the bytes are no index with hashes of that length.
-fn any_path(index: &[u8], hash: usize, mut is_wanted: impl FnMut(&[u8]) -> bool) -> Option<bool> {
+/// True if any path of an index is wanted, which is asked with the bytes from its entry on; `None` where the bytes are
+/// no index with hashes of that length.
+fn any_path(index: &[u8], hash: usize, mut is_wanted: impl FnMut(&[u8], &[u8]) -> bool) -> Option<bool> {
     const EXTENDED: u16 = 0x4000;
     const LENGTH: u16 = 0x0fff;
     let number = |at: usize| Some(u32::from_be_bytes(*index.get(at..)?.first_chunk()?));
@@ -167,7 +206,7 @@ fn any_path(index: &[u8], hash: usize, mut is_wanted: impl FnMut(&[u8]) -> bool)
             // Entries are padded to a multiple of eight bytes.
             at = start + (at - start).next_multiple_of(8);
         }
-        if is_wanted(&path) {
+        if is_wanted(&path, &index[start..]) {
             return Some(true);
         }
     }

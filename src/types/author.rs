@@ -9,8 +9,10 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum Author {
-    /// A person, by a command or an editor.
+    /// Nobody saw who wrote it: a clone, a file that was there before, another program.
     #[default]
+    Unknown,
+    /// A person, by a command or an editor.
     Person,
     /// A language model.
     Model,

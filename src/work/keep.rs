@@ -18,7 +18,7 @@ use crate::work::log::{Event, Line, Log, Outcome, append};
 use crate::work::verdict::{History, is_listed_as};
 
 /// The rules, about something without a score and without a death.
-const RULES: Authority = Authority::Rules(Proof { died: false, scored: false });
+const RULES: Authority = Authority::Rules(Proof { died: false, scored: false, rose: false });
 
 /// Failures from which on a command is kept.
 const OFTEN: u64 = 2;

@@ -205,7 +205,7 @@ fn a_chat_states_at_most_700_and_raises_no_entry_of_a_person() {
     assert!(report.warnings.iter().any(|said| said.contains("importance 1000 lowered to 700")), "{report:?}");
     let before = world.text();
     let report = world.extract(found("there is a pit behind the door"));
-    assert_eq!((report.memories[0].raised_to, report.memories[0].stays), (None, Some("a person wrote it")));
+    assert_eq!((report.memories[0].raised_to, report.memories[0].stays), (None, Some("it is core")));
     assert_eq!(world.text(), before);
     let remember =
         Remember { text: "Remember the voice.".into(), importance: 1000, category: Category::danger() };
@@ -244,7 +244,7 @@ const TEXTS: [&str; 4] = [
 ];
 
 fn known(number: usize) -> impl Strategy<Value = Known> {
-    let author = prop::sample::select(vec!["person", "model", "rules", "agent", "seed", ""]);
+    let author = prop::sample::select(vec!["person", "unknown", "model", "rules", "agent", "seed", ""]);
     let persistence = prop::sample::select(vec![Persistence::Core, Persistence::Permanent]);
     let status = prop::sample::select(vec![Status::Active, Status::Tentative]);
     let importance = prop::sample::select(vec![1_u16, 500, 700, 701, 800, 801, 1000]);
@@ -297,7 +297,7 @@ fn world_of(entries: &[Known]) -> World {
         document.add(&SCOPE, "Bridge", &known.memory).unwrap();
     }
     let world = World::new(&document.into_text().unwrap());
-    for Known { memory, author } in entries.iter().filter(|known| known.author != "person") {
+    for Known { memory, author } in entries.iter().filter(|known| known.author != "unknown") {
         note_author(&world.path, author, ("location:5", &memory.title, &memory.text));
     }
     world

@@ -1,5 +1,6 @@
 //! `merge --install` with the real git: conflicts, drivers that cannot run, hostile repositories, and what is written.
 
+mod authors;
 mod flow;
 mod resolve;
 mod shown;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Notes who wrote an entry of a memory file; without a note it is a person's.
+/// Notes who wrote an entry of a memory file; without a note nobody knows its author.
 pub fn note_author(file: &Path, author: &str, (scope, title, text): (&str, &str, &str)) {
     let name = file.file_name().unwrap();
     let folder = file.with_file_name(".memories").join(name);

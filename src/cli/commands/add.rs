@@ -6,7 +6,6 @@ use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::document::grammar::{is_same_name, name_of_text_id};
-use crate::document::stored;
 use crate::notebook::NewMemory;
 use crate::notebook::add::AddOutcome;
 use crate::notebook::authority::Authority;
@@ -92,8 +91,6 @@ pub fn run(mut cli: Cli<'_>, args: AddArgs) -> Result<u8, Failure> {
     };
     let name = name_of(&called, scope.as_ref(), name)?;
     check_speaker(speaker.as_deref(), scope.as_ref(), &args.scope)?;
-    // A line of dialogue gets its title later, from the speaker's name.
-    let memory = if speaker.is_some() { memory } else { stored(&memory) };
     warn_of_secrets(&mut cli, memory.texts().into_iter().chain(&speaker).chain([&name]));
     let (applied, _) = cli.edit(&notebook, "add", false, |draft| {
         let scope = scope.clone().unwrap_or_else(|| draft.files.place_or_new(&name));

@@ -11,7 +11,7 @@ use crate::cli::failure::Failure;
 use crate::cli::working_folder::WorkingFolder;
 use crate::notebook::correct::{Corrected, Correction, Marks, Target, check_consistent};
 use crate::store::Store;
-use crate::types::fields::{count, named, text, texts};
+use crate::types::fields::{count, flag, named, text, texts};
 use crate::types::{Moment, Persistence, Scope, Status, one_of};
 
 /// Arguments of every correction.
@@ -35,7 +35,7 @@ nothing:
    \"title\": \"new title\", \"text\": \"…\", \"category\": \"NOTE\"}
   {\"command\": \"invalidate\", \"scope\": \"23\", \"titles\": [\"…\"], \"reason\": \"…\"}
   {\"command\": \"mark\", \"scope\": \"23\", \"title\": \"…\", \"status\": \"active\",
-   \"importance\": 900, \"persistence\": \"core\"}
+   \"importance\": 900, \"persistence\": \"core\", \"pinned\": true}
   {\"command\": \"link\", \"scope\": \"23\", \"title\": \"…\", \"other\": \"…\",
    \"in\": \"5\"}
   {\"command\": \"forget\", \"scope\": \"23\", \"title\": \"…\"}
@@ -189,7 +189,9 @@ fn fields_of(name: CorrectionName) -> Vec<&'static str> {
     let (own, memory): (&[&str], &[&str]) = match name {
         CorrectionName::Supersede => (&["titles"], &MEMORY_FIELDS),
         CorrectionName::Invalidate => (&["titles", "reason", "episode", "turn"], &[]),
-        CorrectionName::Mark => (&["title", "status", "importance", "persistence", "episode", "turn"], &[]),
+        CorrectionName::Mark => {
+            (&["title", "status", "importance", "persistence", "pinned", "episode", "turn"], &[])
+        }
         CorrectionName::Link => (&["title", "other", "in", "other_line"], &[]),
         CorrectionName::Forget => (&["title"], &[]),
         CorrectionName::Rename => (&["name"], &[]),
@@ -222,6 +224,7 @@ fn one_from_json(
                 status: fields.read("status", named)?,
                 importance: fields.importance()?,
                 persistence: fields.read("persistence", named)?,
+                pinned: fields.read("pinned", flag)?,
             };
             Ok(Correction::Mark(one()?, marks))
         }

@@ -1,4 +1,4 @@
-//! `mark`: sets status, importance or persistence of a memory.
+//! `mark`: sets status, importance, persistence or protection of a memory.
 
 use crate::cli::commands::correct::{self, CorrectionArgs, CorrectionName, JSON_HELP, target};
 use crate::cli::commands::moment_args::MomentArgs;
@@ -8,7 +8,7 @@ use crate::cli::values::parse_own_importance;
 use crate::notebook::correct::{Correction, Marks};
 use crate::types::{Persistence, Status};
 
-/// Set a memory's status, importance or persistence
+/// Set a memory's status, importance, persistence or protection
 #[derive(Debug, clap::Args)]
 #[command(after_help = format!("\
 Examples:
@@ -16,6 +16,7 @@ Examples:
   memories mark 23 'Troll attacks after gifts' --importance 900 \\
       --persistence core
   memories mark 23 'Door stands open' --persistence permanent
+  memories mark 23 'Gift for the troll' --pin
   memories mark 23 'Door is shut' --status superseded --episode 2 --turn 40
 
 {JSON_HELP}"))]
@@ -35,6 +36,12 @@ pub(crate) struct MarkArgs {
     /// `permanent` or `core`; a lasting memory never becomes ephemeral
     #[arg(long, value_name = "PERSISTENCE")]
     persistence: Option<Persistence>,
+    /// No model or agent strikes or replaces it (tag `#pinned`)
+    #[arg(long)]
+    pin: bool,
+    /// Models and agents may strike it again
+    #[arg(long, conflicts_with = "pin")]
+    unpin: bool,
     #[command(flatten)]
     moment: MomentArgs,
     #[command(flatten)]
@@ -42,10 +49,10 @@ pub(crate) struct MarkArgs {
 }
 
 pub fn run(cli: Cli<'_>, args: MarkArgs) -> Result<u8, Failure> {
-    let MarkArgs { scope, title, status, importance, persistence, moment, correction } = args;
+    let MarkArgs { scope, title, status, importance, persistence, pin, unpin, moment, correction } = args;
     let line = correction.line;
     correct::run(cli, CorrectionName::Mark, correction, scope, |scope| {
-        let marks = Marks { status, importance, persistence };
+        let marks = Marks { status, importance, persistence, pinned: (pin || unpin).then_some(pin) };
         let target = target(&scope, &title.unwrap_or_default(), line);
         Ok((Correction::Mark(target, marks), moment.into_moment()?))
     })

@@ -1,6 +1,7 @@
 //! One file for each command: its arguments, and a function that resolves them, calls and reports.
 
 mod add;
+mod adopt;
 mod check;
 mod check_beside;
 mod common;
@@ -53,6 +54,7 @@ mod rename;
 mod report;
 mod restore;
 mod retry;
+mod review;
 mod route;
 mod seed;
 mod selection_args;
@@ -138,6 +140,8 @@ memory_commands! {
     forget Forget(ForgetArgs),
     rename Rename(RenameArgs),
     edit Edit(EditArgs),
+    review Review(ReviewArgs),
+    adopt Adopt(AdoptArgs),
     consolidate Consolidate(ConsolidateArgs),
     fmt Fmt(FmtArgs),
     restore Restore(RestoreArgs),

@@ -54,7 +54,7 @@ fn with_candidates(arg: Arg, command: &str, line: &Arc<Line>) -> Arg {
             arg.add(ArgValueCompleter::new(move |typed: &OsStr| line.scopes(typed, true)))
         }
         (_, "SCOPE") => arg.add(ArgValueCompleter::new(move |typed: &OsStr| line.scopes(typed, false))),
-        ("supersede" | "invalidate" | "mark" | "link" | "forget", "TITLE") | ("link", "OTHER")
+        ("supersede" | "invalidate" | "mark" | "link" | "forget" | "review", "TITLE") | ("link", "OTHER")
             if arg.is_positional() =>
         {
             arg.add(ArgValueCompleter::new(move |typed: &OsStr| line.titles(typed)))

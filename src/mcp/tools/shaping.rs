@@ -179,8 +179,8 @@ fn form_memory(call: &Call<'_>) -> Result<Answer, Refusal> {
             memory.provenance.episode = now.episode;
             memory.provenance.turns = turn.or(now.turn).map(Span::one);
         }
-        if title.is_none() && speaker.is_some() {
-            // It gets its title from the speaker's name.
+        if title.is_none() {
+            // It gets one from its words or, in dialogue, from the speaker's name.
             memory.title.clear();
         }
         let scope = scope.clone().unwrap_or_else(|| draft.files.place_or_new(&name));

@@ -20,6 +20,7 @@ pub const STORY: &str = include_str!("story.md");
 /// The story, and a client that speaks for the agent `alex`.
 pub fn alex() -> (World, Client) {
     let world = World::new(STORY);
+    assert!(world.program().args(["adopt", "--all"]).output().unwrap().status.success());
     let client = world.serve(&["--agent", "alex"]);
     (world, client)
 }

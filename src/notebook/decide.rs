@@ -1,0 +1,46 @@
+//! A person's decision on a memory that waits for one: it is believed, or it is struck.
+
+use crate::document::EntryEdit;
+use crate::notebook::authority::Authority;
+use crate::notebook::confirm::{believe, outcome_of_struck};
+use crate::notebook::correction::{Corrected, CorrectionError, Target, locate};
+use crate::notebook::doubt::{contested_titles, doubt_of};
+use crate::notebook::files::Files;
+use crate::types::{Cause, Memory, Moment, Reference};
+
+/// The reason in the reference line of a memory that a person rejected.
+const REJECTED: &str = "rejected in a review";
+
+/// Believes a memory, and strikes what it contests; or strikes the memory itself.
+///
+/// # Errors
+///
+/// When no live memory has the title, it waits for no decision, or no person decides.
+pub(super) fn decide(
+    files: &mut Files,
+    target: &Target,
+    is_accepted: bool,
+    (at, authority): (&Moment, Authority),
+) -> Result<Vec<Corrected>, CorrectionError> {
+    let scope = &target.scope;
+    let mut found = locate(files, target, true, Memory::is_live)?;
+    let memory = found.memory();
+    if authority != Authority::Command {
+        return Err(CorrectionError::Kept { title: memory.title, why: "only a person decides in a review" });
+    }
+    if doubt_of(&memory).is_none() {
+        return Err(CorrectionError::NothingToDecide(memory.title));
+    }
+    if !is_accepted {
+        let cause = Cause::Invalidated(REJECTED.to_owned());
+        found.entry.edit(EntryEdit::Supersede(Some(Reference { at: at.clone(), cause })))?;
+        return Ok(vec![Corrected::of("rejected", scope, &memory.title)]);
+    }
+    let titles = contested_titles(scope, &memory);
+    let live = titles.into_iter().filter(|title| files.live_with_title(scope, title).is_some()).collect();
+    let struck = believe(files, scope, (&memory, live), at)?;
+    let mut results = vec![Corrected::of("accepted", scope, &memory.title)];
+    let outcome = outcome_of_struck(&memory.title);
+    results.extend(struck.iter().map(|title| Corrected::of(outcome, scope, title)));
+    Ok(results)
+}
