@@ -15,7 +15,7 @@ from mcp.client.stdio import stdio_client
 from memories import Memories
 
 #: Who speaks, what, and what the character asks its memory before.
-LINES = [
+LINES: list[tuple[str, str, tuple[str, dict[str, Any]]]] = [
     ("alex", "Shall we talk about dinner?", ("query_self", {})),
     ("jordan", "I would love some Italian food.", ("query_character", {"name": "Alex"})),
     ("alex", "Then Bella's it is.", ("query_memories", {"question": "what did Jordan say about food?"})),
@@ -27,8 +27,8 @@ async def speak(path: str, turn: int, agent: str, line: str, question: tuple[str
     async with stdio_client(server) as streams, ClientSession(*streams) as session:
         await session.initialize()
         answer = await session.call_tool(*question)
-        known = (answer.structured_content or {}).get("memories", ())
-        print(f"{agent} asks {question[0]}:", *(memory["content"] for memory in known[:2]), sep="\n  ")
+        known: Any = answer.structured_content
+        print(f"{agent} asks {question[0]}:", *(memory["content"] for memory in known["memories"][:2]), sep="\n  ")
         said = {"content": line, "type": "dialogue", "scope": "dialogue", "turn": turn, "speaker": agent}
         await session.call_tool("form_memory", said)
 
