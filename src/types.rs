@@ -13,6 +13,9 @@ mod folder;
 pub(crate) mod frame;
 pub mod hint;
 mod importance;
+pub mod instant;
+pub(crate) mod json;
+pub(crate) mod lenient;
 pub(crate) mod lock;
 mod names;
 pub mod openers;
@@ -53,7 +56,7 @@ impl Category {
     /// character other than letters, digits, `_`, space, `-`, `/`, `&`, `+`, `.` and `'`, or ending in
     /// a persistence or status, as in `NOTE - CORE`.
     pub fn new(name: &str) -> Option<Category> {
-        let name = name.trim();
+        let name = text::composed(name.trim());
         let allowed =
             |c: char| c.is_alphanumeric() || matches!(c, '_' | ' ' | '-' | '/' | '&' | '+' | '.' | '\'');
         let name = name.to_uppercase();
@@ -248,13 +251,13 @@ pub struct Reference {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Moment {
     /// Episode.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "lenient::count_if_any", skip_serializing_if = "Option::is_none")]
     pub episode: Option<u64>,
     /// Turn.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "lenient::count_if_any", skip_serializing_if = "Option::is_none")]
     pub turn: Option<u64>,
     /// Chat message.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "lenient::count_if_any", skip_serializing_if = "Option::is_none")]
     pub message: Option<u64>,
     /// Date or RFC 3339 time.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -430,7 +433,7 @@ impl MemoryObject {
     }
 }
 
-/// True where two titles address the same memory: case and outer space do not count.
+/// True where two titles address the same memory: case, outer space and the normal form of Unicode do not count.
 pub fn same_title(a: &str, b: &str) -> bool {
     fold_title(a) == fold_title(b)
 }
@@ -447,5 +450,5 @@ pub(crate) fn without_brackets(title: &str) -> &str {
 
 /// The form in which titles are compared.
 pub fn fold_title(title: &str) -> String {
-    title.trim().to_lowercase()
+    text::fold_case(title.trim())
 }

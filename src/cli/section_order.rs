@@ -7,7 +7,7 @@ use strum::VariantNames as _;
 
 use crate::document::entry_text::HeadReader;
 use crate::document::{Document, UnreadSection};
-use crate::types::{Moment, Scope, unknown_name};
+use crate::types::{Moment, Scope, fold_title, unknown_name};
 
 /// Orders of places; other sections follow in the order of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, strum::EnumString, strum::VariantNames)]
@@ -59,7 +59,7 @@ fn key(unread: &UnreadSection<'_>, order: Order) -> PlaceKey {
     let section = &unread.section;
     match order {
         Order::Id => PlaceKey::Id,
-        Order::Name => PlaceKey::Name(section.name.is_empty(), section.name.to_lowercase()),
+        Order::Name => PlaceKey::Name(section.name.is_empty(), fold_title(&section.name)),
         Order::Visit => {
             let first = section.first_visit.as_ref().map(|Moment { episode, turn, .. }| (*episode, *turn));
             let known = first.filter(|(episode, _)| episode.is_some());

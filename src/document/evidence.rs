@@ -8,8 +8,9 @@ use std::collections::HashMap;
 use crate::document::comment_end;
 use crate::document::fields::{parse_fields, write_fields};
 use crate::document::text::{stored_line, stored_reply};
-use crate::types::text::backtick_fence;
+use crate::types::text::{backtick_fence, composed, fold_case};
 use crate::types::{Attempt, Provenance, Span, TryResult};
+use unicode_normalization::char::is_combining_mark;
 
 /// True if a line is an item of a list, as lines of evidence are.
 pub(crate) fn is_list_item(line: &str) -> bool {
@@ -165,7 +166,7 @@ pub(crate) fn split_code_span(line: &str) -> Option<(&str, &str)> {
 
 /// A reply without the words of its action: `You can't see any _ here!`. Replies of one template say the same.
 pub(crate) fn template(action: &str, reply: &str) -> String {
-    let is_word = |c: char| c.is_alphanumeric() || c == '\'';
+    let is_word = |c: char| c.is_alphanumeric() || is_combining_mark(c) || c == '\'';
     let of_action: Vec<&str> = action.split(|c| !is_word(c)).filter(|word| !word.is_empty()).collect();
     let mut out = String::with_capacity(reply.len());
     let mut rest = reply;
@@ -180,19 +181,20 @@ pub(crate) fn template(action: &str, reply: &str) -> String {
     out
 }
 
-/// True if two words are the same but for their case.
+/// True if two words are the same, see [`fold_case`].
 fn is_same_word(one: &str, other: &str) -> bool {
     if one.is_ascii() && other.is_ascii() {
         one.eq_ignore_ascii_case(other)
     } else {
-        one.to_lowercase() == other.to_lowercase()
+        fold_case(one) == fold_case(other)
     }
 }
 
 /// True if a reply to an action is that of the list, which may be written as a template.
 pub(crate) fn is_same_reply(listed: &Attempt, reply: &str) -> bool {
     let reply = stored_reply(reply);
-    listed.reply == reply || listed.reply == template(&listed.action, &reply)
+    let is_listed = |reply: &str| composed(&listed.reply) == composed(reply);
+    is_listed(&reply) || is_listed(&template(&listed.action, &reply))
 }
 
 /// The canonical lines of actions: those with the same reply and the same kinds of fields in one line, in the

@@ -9,7 +9,7 @@ use crate::document::comment_end;
 use crate::document::fields::{parse_fields, parse_moment, parse_number, write_fields, write_moment};
 use crate::document::text::{find_unescaped_stars, read_title, stored_line, unescape, write_title};
 use crate::types::{
-    Category, Cause, FolderPath, Memory, Moment, Persistence, Reference, Scope, Status, is_id,
+    Category, Cause, FolderPath, Memory, Moment, Persistence, Reference, Scope, Status, fold_title, is_id,
 };
 
 /// Scope and name of a section heading.
@@ -33,10 +33,9 @@ pub(crate) fn is_place_called(scope: &Scope, name: &str, wanted: &str) -> bool {
     matches!(scope, Scope::Location(_)) && is_same_name(name, wanted)
 }
 
-/// True if two names are those of the same place: case and outer space do not count, and `town-square` is
-/// `Town Square`.
+/// True if two names are those of the same place, see [`fold_title`]; and `town-square` is `Town Square`.
 pub(crate) fn is_same_name(one: &str, other: &str) -> bool {
-    let (one, other) = (one.trim().to_lowercase(), other.trim().to_lowercase());
+    let (one, other) = (fold_title(one), fold_title(other));
     let is_text_id = |name: &str| name.contains(['-', '_']) && is_id(name);
     let words = |name: &str| name.replace(['-', '_'], " ");
     one == other || (is_text_id(&one) || is_text_id(&other)) && words(&one) == words(&other)

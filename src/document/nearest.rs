@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::types::text::truncate;
+use crate::types::text::{fold_case, truncate};
 
 /// Longest unknown name that a warning shows, in characters.
 const NAME_CHARS: usize = 60;
@@ -13,11 +13,11 @@ pub(crate) fn nearest<'a>(
     candidates: impl Iterator<Item = &'a str>,
     limit: usize,
 ) -> Vec<String> {
-    let wanted = text.trim().to_lowercase();
+    let wanted = fold_case(text.trim());
     let mut known: HashSet<String> = HashSet::new();
     let mut names: Vec<(String, &str)> = Vec::new();
     for name in candidates.filter(|name| !name.is_empty()) {
-        let folded = name.to_lowercase();
+        let folded = fold_case(name);
         if known.insert(folded.clone()) {
             names.push((folded, name));
         }

@@ -6,7 +6,7 @@ use foldhash::fast::FixedState;
 use memchr::memchr2;
 
 use crate::document::grammar::Heading;
-use crate::types::{Scope, labelled_id};
+use crate::types::{Scope, fold_title, labelled_id};
 
 /// The names that several places of a file share.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -71,7 +71,7 @@ impl PlaceNames {
 
 /// The form in which names are compared: `town-square` is `Town Square`.
 fn folded(name: &str) -> String {
-    let name = name.trim().to_lowercase();
+    let name = fold_title(name);
     match memchr2(b'-', b'_', name.as_bytes()) {
         Some(_) => name.replace(['-', '_'], " "),
         None => name,

@@ -13,6 +13,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::journal::entry::{Entry, PlayedTurn};
 use crate::journal::{EarlierTurn, Journal};
 use crate::store::StoreError;
+use crate::types::text::composed;
 
 /// Turns among which those of an episode are looked for.
 const EPISODE_TURNS: usize = 5000;
@@ -60,9 +61,10 @@ impl TurnKey {
         (action, response): (&str, &str),
         line: Option<(&str, usize)>,
     ) -> TurnKey {
+        let (action, response) = (composed(action), composed(response));
         let content = xxh3_128(format!("{} {action}{response}", action.len()).as_bytes());
         TurnKey {
-            id: id.map(|id| xxh3_128(id.as_bytes())),
+            id: id.map(|id| xxh3_128(composed(id).as_bytes())),
             content,
             turn: number.map(|number| xxh3_128(format!("{episode} {number} {content}").as_bytes())),
             line: line

@@ -52,7 +52,7 @@ fn is_article(word: &str) -> bool {
 
 /// The words of a text in lower case.
 fn words(text: &str) -> Vec<String> {
-    let lower = text.to_lowercase();
+    let lower = fold_title(text);
     let words = lower.split(|c: char| !c.is_alphanumeric() && c != '-' && c != '_');
     words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }

@@ -9,13 +9,14 @@ use crate::memory_tool::content::{content_of, new_entry, problem_of, with_conten
 use crate::memory_tool::error::{ToolFailure, refused};
 use crate::memory_tool::folders::{is_bare, name_of, new_scope, without_sections};
 use crate::memory_tool::lines::{inserted, replaced, snippet};
-use crate::memory_tool::path::{ToolPath, is_in, parent, shown};
+use crate::memory_tool::path::{ToolPath, below, is_in, parent, shown};
 use crate::memory_tool::tree::{StoredFile, Tree};
 use crate::notebook::Draft;
 use crate::notebook::authority::{Authority, protection};
 use crate::notebook::authorship::Repeated;
 use crate::notebook::titles::free_title;
 use crate::redact::redact;
+use crate::types::text::composed;
 use crate::types::{Author, Category, Memory, Scope};
 
 /// Bytes of a date without its time.
@@ -142,11 +143,14 @@ fn rename(draft: &mut Draft<'_>, old: &ToolPath, new: &ToolPath) -> Result<Strin
         return refused(format!("The path {} does not exist", old.named));
     };
     tree.refuse_below_file(new)?;
-    if is_in(&new.path, &old.path) {
+    if is_in(&composed(&new.path), &composed(&old.path)) {
         return refused(format!("Cannot rename {} to {}, which is inside it", old.named, new.named));
     }
     moved.remove(draft)?;
-    let renamed = |path: &str| format!("{}{}", new.path, &path[old.path.len()..]);
+    let renamed = |path: &str| match below(path, &old.path) {
+        "" => new.path.clone(),
+        rest => format!("{}/{rest}", new.path),
+    };
     for (folder, _) in &moved.sections {
         keep_folder(draft, &renamed(folder))?;
     }

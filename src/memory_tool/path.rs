@@ -113,6 +113,13 @@ pub(super) fn is_in(path: &str, folder: &str) -> bool {
         || path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
+/// The part of a path below a folder that it is in, or is; its bytes may differ from those of the folder's path, which
+/// may have another normal form.
+pub(super) fn below<'p>(path: &'p str, folder: &str) -> &'p str {
+    let above = folder.split('/').filter(|name| !name.is_empty()).count();
+    (0..above).fold(path, |rest, _| rest.split_once('/').map_or("", |(_, rest)| rest))
+}
+
 /// Removes empty and single dots, and goes up at double dots, by the text alone. `None` where that leads out. The root
 /// can be left and entered again.
 fn resolve(below: &str) -> Option<String> {

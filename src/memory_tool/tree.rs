@@ -10,21 +10,23 @@ use crate::document::{Document, EntryText};
 use crate::memory_tool::content::{content_of, path_of};
 use crate::memory_tool::error::{ToolFailure, refused};
 use crate::memory_tool::folders::sections_of;
-use crate::memory_tool::path::{ToolPath, ancestors, is_in, parent, shown};
+use crate::memory_tool::path::{ToolPath, ancestors, below, is_in, parent, shown};
+use crate::types::text::composed;
 use crate::types::{Memory, Scope};
 
 /// Where files are looked for.
 const TAG: &str = "#file:";
 
-/// Files and folders by their paths from the root.
+/// Files and folders by their paths from the root in NFC. Each keeps its path as it was written.
 pub(super) struct Tree<'a> {
     files: BTreeMap<String, Place<'a>>,
     /// Those that have a section.
-    folders: BTreeMap<String, Scope>,
+    folders: BTreeMap<String, (String, Scope)>,
 }
 
 /// Where the entry of a file stands.
 struct Place<'a> {
+    path: String,
     scope: &'a Scope,
     number: usize,
     entry: EntryText<'a>,
@@ -64,27 +66,33 @@ impl<'a> Tree<'a> {
                 }
                 let path = path_of(&entry).and_then(|path| ToolPath::of_file(&path));
                 if let Some(path) = path.filter(|path| !path.is_empty()) {
-                    files.entry(path).or_insert(Place { scope, number, entry });
+                    let key = composed(&path).into_owned();
+                    files.entry(key).or_insert(Place { path, scope, number, entry });
                 }
             }
         }
-        Tree { files, folders: sections_of(document) }
+        let mut folders = BTreeMap::new();
+        for (path, scope) in sections_of(document) {
+            folders.entry(composed(&path).into_owned()).or_insert((path, scope));
+        }
+        Tree { files, folders }
     }
 
     /// The file at a path.
     pub(super) fn file(&self, path: &str) -> Option<StoredFile> {
-        let Place { scope, number, entry } = self.files.get(path)?;
+        let Place { path, scope, number, entry } = self.files.get(&*composed(path))?;
         let (scope, number, memory) = ((*scope).clone(), *number, entry.read());
-        Some(StoredFile { path: path.to_owned(), scope, number, memory })
+        Some(StoredFile { path: path.clone(), scope, number, memory })
     }
 
     /// True for a file.
     pub(super) fn is_file(&self, path: &str) -> bool {
-        self.files.contains_key(path)
+        self.files.contains_key(&*composed(path))
     }
 
     /// True for a folder, and for the root.
     pub(super) fn is_folder(&self, path: &str) -> bool {
+        let path = &*composed(path);
         let first = |paths: &mut dyn Iterator<Item = &String>| paths.next().is_some();
         let below = format!("{path}/");
         let begins = |other: &&String| other.starts_with(&below);
@@ -118,42 +126,45 @@ impl<'a> Tree<'a> {
 
     /// All files in a folder and below.
     pub(super) fn files_in(&self, folder: &str) -> Vec<StoredFile> {
-        let paths = self.files.keys().filter(|path| is_in(path, folder));
+        let folder = composed(folder);
+        let paths = self.files.keys().filter(|path| is_in(path, &folder));
         paths.filter_map(|path| self.file(path)).collect()
     }
 
     /// The folders with sections that are this one or in it.
     pub(super) fn sections_in(&self, folder: &str) -> Vec<(String, Scope)> {
-        let inside = self.folders.iter().filter(|(path, _)| is_in(path, folder));
-        inside.map(|(path, scope)| (path.clone(), scope.clone())).collect()
+        let folder = composed(folder);
+        let inside = self.folders.iter().filter(|(path, _)| is_in(path, &folder));
+        inside.map(|(_, named)| named.clone()).collect()
     }
 
     /// The section for the files of a folder: its own, else that of another file in it; `None` where a new one is
     /// needed.
     pub(super) fn section_for(&self, folder: &str) -> Option<Scope> {
+        let folder = &*composed(folder);
         let beside = || {
             let mut others = self.files.iter().filter(|(path, _)| parent(path).0 == folder);
             others.next().map(|(_, place)| place.scope.clone())
         };
-        self.folders.get(folder).cloned().or_else(beside)
+        self.folders.get(folder).map(|(_, scope)| scope.clone()).or_else(beside)
     }
 
     /// What is in a folder, two levels deep, without hidden files and folders.
     pub(super) fn listing(&self, folder: &str) -> BTreeMap<String, Item> {
         let mut items = BTreeMap::new();
-        let below = |path: &'_ str| {
-            let rest =
-                if folder.is_empty() { Some(path) } else { path.strip_prefix(folder)?.strip_prefix('/') };
-            rest.filter(|rest| !rest.is_empty()).map(str::to_owned)
+        let folder = composed(folder);
+        let below = |(key, path): (&str, &str)| {
+            let rest = if is_in(key, &folder) { below(path, &folder) } else { "" };
+            Some(rest).filter(|rest| !rest.is_empty()).map(str::to_owned)
         };
-        for (path, place) in &self.files {
-            if let Some(rest) = below(path) {
+        for (key, place) in &self.files {
+            if let Some(rest) = below((key, &place.path)) {
                 let size = || content_of(&place.entry.read()).len();
                 put(&mut items, &rest, 2, &|| Item::File(size()));
             }
         }
-        for path in self.folders.keys() {
-            if let Some(rest) = below(path) {
+        for (key, (path, _)) in &self.folders {
+            if let Some(rest) = below((key, path)) {
                 put(&mut items, &rest, 2, &|| Item::Folder(BTreeMap::new()));
             }
         }
@@ -164,6 +175,9 @@ impl<'a> Tree<'a> {
 /// Puts what a path leads to into a listing of so many levels.
 fn put(items: &mut BTreeMap<String, Item>, path: &str, levels: usize, item: &dyn Fn() -> Item) {
     let (name, rest) = path.split_once('/').map_or((path, None), |(name, rest)| (name, Some(rest)));
+    let is_same = |known: &&String| !name.is_ascii() && composed(known) == composed(name);
+    let known = items.keys().find(is_same).cloned();
+    let name = known.as_deref().unwrap_or(name);
     if levels == 0 || name.starts_with('.') {
         return;
     }

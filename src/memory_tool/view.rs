@@ -35,7 +35,7 @@ pub(super) fn view(
         Some(file) => numbered_file(named, &content_of(&file.memory), range),
         None if tree.is_folder(&path.path) => {
             let own = whole.filter(|_| path.is_root()).map(|text| text.len());
-            Ok(listing(named, &tree.listing(&path.path), own))
+            Ok(listing(named.trim_end_matches('/'), &tree.listing(&path.path), own))
         }
         None => refused(format!("The path {named} does not exist. Please provide a valid path.")),
     }

@@ -6,7 +6,7 @@
 
 use crate::document::text::{stored_line, stored_text};
 use crate::notebook::files::Files;
-use crate::types::{Category, Memory, Scope, is_id};
+use crate::types::{Category, Memory, Scope, fold_title, is_id};
 
 /// A person who speaks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,14 +22,14 @@ pub(crate) struct Speaker {
 /// whose name is capitalized.
 pub(crate) fn speaker(files: &Files, called: &str) -> Speaker {
     let called = stored_line(called);
-    let folded = called.to_lowercase();
+    let folded = fold_title(&called);
     let headings = files.lasting.headings().chain(files.session.headings());
     let people = headings.filter_map(|heading| match &heading.scope {
         Scope::Agent(id) => Some((0, id, &heading.name)),
         Scope::Npc(id) => Some((1, id, &heading.name)),
         _ => None,
     });
-    let called_so = people.filter(|(_, id, name)| **id == folded || name.to_lowercase() == folded);
+    let called_so = people.filter(|(_, id, name)| **id == folded || fold_title(name) == folded);
     // An agent before a character, and an id before a name.
     let found = called_so.min_by_key(|(kind, id, _)| (*kind, **id != folded));
     match found.map(|(_, id, name)| (id, name)) {

@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 
 use crate::document::EntryText;
 use crate::types::Memory;
-use crate::types::text::fold_spaces;
+use crate::types::text::{composed, fold_case, fold_spaces};
 
 /// True if two texts say the same; see [`ComparableText::says_the_same`].
 pub(crate) fn says_the_same(a: &str, b: &str) -> bool {
@@ -19,9 +19,9 @@ pub(crate) fn says_the_same(a: &str, b: &str) -> bool {
 /// A text prepared for many comparisons.
 #[derive(Debug)]
 pub(crate) struct ComparableText {
-    /// With single spaces.
+    /// In NFC with single spaces.
     text: String,
-    /// With single spaces, in lower case, and without the full stop at the end.
+    /// In NFC with single spaces, in lower case, and without the full stop at the end.
     folded: String,
     /// Its words that nothing that says the same lacks, where these were asked for.
     middle_words: OnceCell<Vec<String>>,
@@ -30,8 +30,8 @@ pub(crate) struct ComparableText {
 impl ComparableText {
     /// Prepares a text.
     pub(crate) fn new(text: &str) -> ComparableText {
-        let text = fold_spaces(text);
-        let folded = text.trim_end_matches(['.', '!', '…']).to_lowercase();
+        let text = composed(&fold_spaces(text)).into_owned();
+        let folded = fold_case(text.trim_end_matches(['.', '!', '…']));
         ComparableText { folded, text, middle_words: OnceCell::new() }
     }
 
@@ -46,7 +46,7 @@ impl ComparableText {
     /// in the middle of this text.
     pub(crate) fn may_be_said_by(&self, entry: &EntryText<'_>) -> bool {
         let words = self.middle_words.get_or_init(|| words_amid(&self.folded));
-        let written = if words.is_empty() { String::new() } else { entry.body().to_lowercase() };
+        let written = if words.is_empty() { String::new() } else { fold_case(entry.body()) };
         words.iter().all(|word| written.contains(word))
     }
 
@@ -83,7 +83,7 @@ impl ComparableText {
     fn adds_little_to(&self, other: &ComparableText) -> bool {
         let mut known: Vec<&str> = words(&other.folded).collect();
         words(&self.text).all(|word| {
-            let folded = word.to_lowercase();
+            let folded = fold_case(word);
             match known.iter().position(|known| *known == folded) {
                 Some(at) => {
                     known.swap_remove(at);

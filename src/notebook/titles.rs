@@ -73,7 +73,7 @@ pub(crate) fn distinct_title(files: &Files, (scope, name): (&Scope, &str), title
 }
 
 fn holds_folded(title: &str, name: &str) -> bool {
-    title.to_lowercase().contains(&name.to_lowercase())
+    fold_title(title).contains(&fold_title(name))
 }
 
 #[cfg(test)]

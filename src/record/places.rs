@@ -12,7 +12,7 @@ use crate::document::problem::Kind;
 use crate::document::{Document, DocumentError, nearest};
 use crate::record::turn::{Turn, TurnLocation};
 use crate::types::hint::{Advice, Hint, Remedy};
-use crate::types::{Scope, ScopeName, did_you_mean};
+use crate::types::{Scope, ScopeName, did_you_mean, fold_title};
 
 /// A place of the game.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
@@ -75,7 +75,7 @@ impl Hint for PlaceError {
 /// An id of the caller's for a new place of that name: `location:town-square`, which also is the example where the name
 /// has other letters than an id.
 pub(crate) fn own_id(name: &str) -> String {
-    let folded = name.to_lowercase();
+    let folded = fold_title(name);
     let words: Vec<&str> =
         folded.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     match format!("location:{}", words.join("-")).parse() {

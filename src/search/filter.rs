@@ -4,7 +4,7 @@
 
 use strum::VariantNames as _;
 
-use crate::types::{Category, Memory, Scope, Status, Viewer, unknown_name};
+use crate::types::{Category, Memory, Scope, Status, Viewer, same_title, unknown_name};
 
 /// The type of a memory, which follows from its section and its tags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::EnumString, strum::IntoStaticStr, strum::VariantNames)]
@@ -97,8 +97,7 @@ impl Filter {
     /// True if a memory meets all conditions.
     pub fn wants(&self, scope: &Scope, memory: &Memory) -> bool {
         let fields = &memory.provenance;
-        let has_tag =
-            |wanted: &String| fields.tags.iter().any(|tag| tag.to_lowercase() == wanted.to_lowercase());
+        let has_tag = |wanted: &String| fields.tags.iter().any(|tag| same_title(tag, wanted));
         let is_about = |id: &String| has_tag(&format!("about:{id}")) || *scope == Scope::Npc(id.clone());
         let in_turns = match fields.turns {
             Some(turns) => {

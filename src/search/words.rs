@@ -10,11 +10,12 @@ use std::sync::LazyLock;
 
 use foldhash::fast::FixedState;
 use rust_stemmers::{Algorithm, Stemmer};
+use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
-use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::search::cjk::{each_part, is_cjk};
+use crate::types::text::composed;
 
 /// Longest word indexed, in bytes; longer ones are truncated.
 const MAX_WORD_BYTES: usize = 64;
@@ -25,10 +26,7 @@ pub(crate) fn each_word(text: &str, mut visit: impl FnMut(&str)) {
     if text.is_ascii() {
         return each_ascii_word(text, &mut buffer, &mut visit);
     }
-    let composed: Cow<'_, str> = match is_nfc_quick(text.chars()) {
-        IsNormalized::Yes => Cow::Borrowed(text),
-        IsNormalized::No | IsNormalized::Maybe => Cow::Owned(text.nfc().collect()),
-    };
+    let composed = composed(text);
     let mut rest = &*composed;
     while let Some(first) = rest.chars().next() {
         let cjk = is_cjk(first);

@@ -7,7 +7,7 @@ use crate::seed::error::{SeedError, SeedPosition};
 use crate::seed::fields::{Field, TableFields};
 use crate::seed::format::{SeedFormat, parse};
 use crate::seed::node::Value;
-use crate::types::is_id;
+use crate::types::{fold_title, is_id, same_title};
 
 /// A seed file's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -290,12 +290,12 @@ impl Reading {
 
 /// Compares an id or a name with an agent's.
 pub(crate) fn is_called(agent: &Agent, name: &str) -> bool {
-    agent.id == name || agent.name.to_lowercase() == name.trim().to_lowercase()
+    agent.id == name || same_title(&agent.name, name)
 }
 
 /// An id derived from a name: `jo-ann` from `Jo Ann`.
 pub(crate) fn id_of_name(name: &str) -> String {
-    let folded = name.trim().to_lowercase();
+    let folded = fold_title(name);
     folded.split_whitespace().collect::<Vec<_>>().join("-")
 }
 

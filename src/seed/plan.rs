@@ -7,7 +7,7 @@
 use crate::document::Document;
 use crate::seed::cast::{Agent, Cast, OWN_KEYS, Relationship, id_of_name, is_called};
 use crate::seed::fields::nearest_hint;
-use crate::types::{Category, Memory, Persistence, Scope, is_id, same_title};
+use crate::types::{Category, Memory, Persistence, Scope, fold_title, is_id, same_title};
 
 /// Categories and titles of an agent's own memories, in the order of [`OWN_KEYS`].
 const OWN: [(&str, &str); OWN_KEYS.len()] = [
@@ -86,11 +86,11 @@ fn of_agent(agent: &Agent, cast: &Cast, file: &Document) -> InitialSection {
     let undescribed = |one: &&Relationship| !others().any(|other| is_called(other, &one.to));
     let mut done: Vec<String> = Vec::new();
     for one in agent.relationships.iter().filter(undescribed) {
-        let called = one.to.trim().to_lowercase();
+        let called = fold_title(&one.to);
         if done.contains(&called) {
             continue;
         }
-        let same = agent.relationships.iter().filter(|other| other.to.trim().to_lowercase() == called);
+        let same = agent.relationships.iter().filter(|other| fold_title(&other.to) == called);
         let stated: Vec<&str> = same.map(|other| other.text.as_str()).collect();
         done.push(called);
         match of_undescribed(agent, one, &stated, cast, file) {

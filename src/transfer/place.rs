@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 use serde_json::Value;
 
 use crate::document::nearest;
-use crate::types::{Scope, ScopeName};
+use crate::types::{Scope, ScopeName, fold_title};
 
 /// A place as a source names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,7 +129,7 @@ impl PlaceIndex {
 }
 
 fn fold(name: &str) -> String {
-    name.trim().to_lowercase()
+    fold_title(name)
 }
 
 #[cfg(test)]

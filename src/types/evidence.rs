@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::types::direction::Direction;
-use crate::types::text;
+use crate::types::{lenient, text};
 
 /// An action and its last reply: in `### Tried` one after which nothing was seen to change, in `### Worked` one that did
 /// change something, without reply, in `### Seen` one that only looked.
@@ -75,18 +75,19 @@ pub struct Way {
     /// The action in its first wording.
     pub action: String,
     /// Id of the place to which it led.
+    #[serde(deserialize_with = "lenient::count_of")]
     pub to: u64,
     /// Name of that place; may be empty.
     #[serde(default)]
     pub name: String,
     /// How often it led there.
-    #[serde(default = "once")]
+    #[serde(default = "once", deserialize_with = "lenient::count_of")]
     pub count: u64,
     /// Episode of the last time.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "lenient::count_if_any", skip_serializing_if = "Option::is_none")]
     pub episode: Option<u64>,
     /// Turn of the last time.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "lenient::count_if_any", skip_serializing_if = "Option::is_none")]
     pub turn: Option<u64>,
     /// Actions at its place that opened it, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -122,7 +123,7 @@ const ARTICLES: [&str; 4] = ["the", "a", "an", "some"];
 /// The words of an action as a parser reads them: lower case, single spaces, no prompt, no "I", no articles and no end
 /// mark. Spellings of a direction stay apart.
 pub fn fold_words(action: &str) -> String {
-    let lower = text::fold_spaces(action).to_lowercase();
+    let lower = text::fold_case(&text::fold_spaces(action));
     let bare = lower.trim_start_matches(['>', ' ']).trim_end_matches(['.', '!', '?', ' ']);
     let mut words: Vec<&str> = bare.split(' ').collect();
     if words.len() > 1 && words[0] == "i" {

@@ -1,10 +1,10 @@
 //! Fields of JSON objects that scripts, models and people wrote: read tolerantly, refused by name.
 //!
+//! A number or a truth value may be written as a text (`"23"`, `"true"`), where it can mean one thing.
 //! A conversion such as [`text`] or [`count`] turns a value into a type, or says what it expects instead.
 //! [`Fields`] applies it to the field of a name; the error then names field, value and expectation.
-//! `null` counts as absent.
+//! `null` counts as absent, and so does the text `null` where no text is expected.
 
-use std::borrow::Cow;
 use std::str::FromStr;
 
 use serde_json::{Map, Value};
@@ -12,11 +12,10 @@ use strum::VariantNames;
 
 use crate::types::Span;
 use crate::types::importance::{EXPECTED_IMPORTANCE, importance_of_person};
+use crate::types::lenient::unquoted;
+pub(crate) use crate::types::lenient::{Expected, count, flag, integer, number};
 use crate::types::names::one_of;
 use crate::types::text::truncate;
-
-/// The kind of value that a conversion expected when it refused one, such as `a text`.
-pub(crate) type Expected = Cow<'static, str>;
 
 /// Longest value shown in an error, in characters.
 const SHOWN_CHARS: usize = 60;
@@ -83,7 +82,11 @@ impl<'a> Fields<'a> {
         conversion: impl FnOnce(&Value) -> Result<T, Expected>,
     ) -> Result<Option<T>, FieldError> {
         let Some(value) = self.get(name) else { return Ok(None) };
-        conversion(value).map(Some).map_err(|expected| FieldError::new(name, value, expected))
+        match conversion(value) {
+            Ok(read) => Ok(Some(read)),
+            Err(_) if unquoted(value).is_null() => Ok(None),
+            Err(expected) => Err(FieldError::new(name, value, expected)),
+        }
     }
 
     /// The converted value of the first of these fields that is there.
@@ -114,29 +117,6 @@ pub(crate) fn texts(value: &Value) -> Result<Vec<String>, Expected> {
     list.ok_or("a list of texts".into())
 }
 
-/// True or false.
-pub(crate) fn flag(value: &Value) -> Result<bool, Expected> {
-    value.as_bool().ok_or("true or false".into())
-}
-
-/// A number.
-pub(crate) fn number(value: &Value) -> Result<f64, Expected> {
-    value.as_f64().ok_or("a number".into())
-}
-
-/// A whole number; also one written as `5.0`.
-pub(crate) fn integer(value: &Value) -> Result<i64, Expected> {
-    let whole = |number: &f64| number.fract() == 0.0 && number.abs() < 9e15;
-    let number = value.as_i64().or_else(|| value.as_f64().filter(whole).map(|number| number as i64));
-    number.ok_or("a whole number".into())
-}
-
-/// A whole number from 0 up to the largest `u64`.
-pub(crate) fn count(value: &Value) -> Result<u64, Expected> {
-    let number = value.as_u64().or_else(|| integer(value).ok().and_then(|number| number.try_into().ok()));
-    number.ok_or("a whole number, 0 or more".into())
-}
-
 /// An episode: a number, or a label with one run of digits.
 pub(crate) fn episode(value: &Value) -> Result<u64, Expected> {
     let episode = match value {
@@ -156,17 +136,17 @@ pub(crate) fn parse_episode(label: &str) -> Option<u64> {
 
 /// An importance that a person states.
 pub(crate) fn importance(value: &Value) -> Result<u16, Expected> {
-    value.as_f64().and_then(importance_of_person).ok_or(EXPECTED_IMPORTANCE.into())
+    number(value).ok().and_then(importance_of_person).ok_or(EXPECTED_IMPORTANCE.into())
 }
 
 /// Turns or messages: `3`, `"3-5"`, `[3, 5]` or `{"first": 3, "last": 5}`.
 pub(crate) fn span(value: &Value) -> Result<Span, Expected> {
-    let number = |end: Option<&Value>| end.and_then(Value::as_u64);
+    let number = |end: Option<&Value>| end.and_then(|end| count(end).ok());
     let ends = match value {
         Value::String(text) => return parse_span(text).map_err(Expected::from),
         Value::Array(ends) => (number(ends.first()), number(ends.last())),
         Value::Object(ends) => (number(ends.get("first")), number(ends.get("last"))),
-        one => (one.as_u64(), one.as_u64()),
+        one => (number(Some(one)), number(Some(one))),
     };
     match ends {
         (Some(first), Some(last)) => Ok(Span { first, last }),

@@ -1,6 +1,25 @@
 //! Operations on plain text that every layer needs.
 
+use std::borrow::Cow;
+
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 use unicode_segmentation::UnicodeSegmentation;
+
+/// A text in NFC, the normal form in which texts are compared. What is written keeps the form in which it came.
+pub(crate) fn composed(text: &str) -> Cow<'_, str> {
+    match text.is_ascii() || is_nfc_quick(text.chars()) == IsNormalized::Yes {
+        true => Cow::Borrowed(text),
+        false => Cow::Owned(text.nfc().collect()),
+    }
+}
+
+/// A text in NFC and in lower case: the form in which names, titles, tags and words are compared.
+pub(crate) fn fold_case(text: &str) -> String {
+    match text.is_ascii() {
+        true => text.to_ascii_lowercase(),
+        false => composed(&composed(text).to_lowercase()).into_owned(),
+    }
+}
 
 /// The words of a text, separated by single spaces.
 pub(crate) fn fold_spaces(text: &str) -> String {

@@ -6,7 +6,7 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::types::text::fold_spaces;
+use crate::types::text::{composed, fold_spaces};
 use crate::work::effect::{asks_elsewhere, may_change, names_elsewhere, only_shows};
 use crate::work::fold::folded;
 use crate::work::program::{arguments, program_of, unwrapped};
@@ -68,13 +68,13 @@ impl Command {
     /// A command line that is not understood is its own text.
     fn opaque(text: &str) -> Command {
         // White space may be the indentation of a here-document.
-        let wording = xxh3_64(text.trim().as_bytes());
+        let wording = key(text.trim());
         let asks_elsewhere = names_elsewhere(text);
         let text = fold_spaces(text);
         Command {
             folder: None,
             wording,
-            action: xxh3_64(text.as_bytes()),
+            action: key(&text),
             parts: Vec::new(),
             hides_code: false,
             answers: false,
@@ -102,13 +102,13 @@ impl Command {
             |operator: Operator| commands[..commands.len() - 1].iter().all(|(_, own)| *own == operator);
         let each = commands.iter().map(|(command, operator)| format!("{} {operator:?}", canonical(command)));
         let action = each.collect::<Vec<_>>().join(" ");
-        let key = |command: &Simple| xxh3_64(format!("{} End", canonical(command)).as_bytes());
+        let part = |command: &Simple| key(&format!("{} End", canonical(command)));
         let is_in_background = commands.iter().any(|(command, _)| command.is_in_background);
         let last = commands.last().map(|(command, _)| program_of(command)).unwrap_or_default();
         let parts = match is_list(Operator::And) && commands.len() > 1 {
             true => {
                 let alone = commands.iter().take_while(|(command, _)| !prepares(command));
-                alone.map(|(command, _)| key(command)).collect()
+                alone.map(|(command, _)| part(command)).collect()
             }
             false => Vec::new(),
         };
@@ -117,8 +117,8 @@ impl Command {
         let inputs = commands.iter().flat_map(|(command, _)| command.inputs.iter().cloned());
         Command {
             folder,
-            wording: xxh3_64(wording.as_bytes()),
-            action: xxh3_64(action.as_bytes()),
+            wording: key(&wording),
+            action: key(&action),
             parts,
             hides_code: is_filtered
                 || is_in_background
@@ -212,6 +212,11 @@ fn sets_pipefail(command: &Simple) -> bool {
 }
 
 /// The text of a command in which flags are sorted behind all else, without what is another each time.
+/// The number by which a text is compared: the normal form of Unicode does not count.
+fn key(text: &str) -> u64 {
+    xxh3_64(composed(text).as_bytes())
+}
+
 fn canonical(command: &Simple) -> String {
     let write = |word: &Word| folded(&word.canonical());
     let words = arguments(command);

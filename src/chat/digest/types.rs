@@ -4,7 +4,7 @@ use crate::journal::entry::MemoryEntry;
 use crate::journal::text::Text;
 use crate::llm::{ModelError, ModelUse};
 use crate::notebook::add::AddReport;
-use crate::types::{MemoryObject, Scope, Span};
+use crate::types::{MemoryObject, Scope, Span, fold_title};
 
 /// A character that is present when a place is left.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,7 +19,7 @@ impl PresentCharacter {
     /// Its names in messages, in lower case: the id, the id with spaces, and the name.
     pub(super) fn names(&self) -> Vec<String> {
         let id = self.id.to_lowercase();
-        let mut names = vec![id.replace(['_', '-'], " "), id, self.name.trim().to_lowercase()];
+        let mut names = vec![id.replace(['_', '-'], " "), id, fold_title(&self.name)];
         names.retain(|name| !name.is_empty());
         names.dedup();
         names

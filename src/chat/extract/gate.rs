@@ -6,6 +6,7 @@
 use crate::chat::inject::block::without_blocks;
 use crate::notebook::duplicates::says_the_same;
 use crate::search::words::words;
+use crate::types::fold_title;
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -33,7 +34,7 @@ fn repeats(sentence: &str, injected: &[String]) -> bool {
     let sentence = sentence.trim();
     let is_within = |line: &String| {
         says_the_same(line, sentence)
-            || (sentence.chars().count() > 12 && line.to_lowercase().contains(&sentence.to_lowercase()))
+            || (sentence.chars().count() > 12 && fold_title(line).contains(&fold_title(sentence)))
     };
     !sentence.is_empty() && injected.iter().any(is_within)
 }

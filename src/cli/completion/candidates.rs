@@ -25,7 +25,7 @@ use crate::seed::SeedFormat;
 use crate::stats::log::OUTCOMES;
 use crate::store::Store;
 use crate::transfer::TransferFormat;
-use crate::types::text::{fold_spaces, truncate};
+use crate::types::text::{fold_case, fold_spaces, truncate};
 use crate::types::unseen::visible;
 use crate::types::{Persistence, Scope, ScopeName, Status, fold_title};
 
@@ -96,8 +96,8 @@ fn values(command: &str, name: &str) -> &'static [&'static str] {
 
 /// Those of the values that begin as was typed, in any case.
 fn matching<'a>(typed: &OsStr, values: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<CompletionCandidate> {
-    let typed = typed.to_string_lossy().to_lowercase();
-    let begins = |value: &str| value.to_lowercase().starts_with(&typed);
+    let typed = fold_case(&typed.to_string_lossy());
+    let begins = |value: &str| fold_case(value).starts_with(&typed);
     // A name with what a terminal obeys could not be typed, and is not offered.
     let is_plain = |value: &str| visible(value) == value && !value.contains('\n');
     values

@@ -12,7 +12,7 @@ use crate::document::merge::entry::{
 };
 use crate::document::merge::result::Labels;
 use crate::document::text::{Fences, TITLE_CHARS, read_title};
-use crate::types::text::fold_spaces;
+use crate::types::text::{fold_case, fold_spaces};
 use crate::types::{Cause, Memory, Provenance, Reference, SAME_TITLE_TAG, Scope, Span, fold_title};
 
 /// An entry of the merged text.
@@ -102,7 +102,7 @@ impl Entries<'_> {
                 let memory = side[at].memory();
                 let is_meant = memory.is_live() && !memory.category.only_grows() && !memory.text.is_empty();
                 if is_meant && !memory.writers().is_empty() {
-                    let words = fold_spaces(&memory.text).to_lowercase();
+                    let words = fold_case(&fold_spaces(&memory.text));
                     by_words.entry((words, memory.category.clone(), contested(memory))).or_default().push(at);
                 }
             }

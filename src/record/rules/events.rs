@@ -12,6 +12,7 @@ use crate::record::rules::sentences::{Fragment, Kind, Reply, fit, is_dark, is_ob
 use crate::record::rules::view::TurnView;
 use crate::record::rules::words::{self, MIN_NEW_WORDS};
 use crate::record::triggers::Trigger;
+use crate::types::text::fold_case;
 use crate::types::{Category, Status};
 
 /// Longest quotation, in characters; a single sentence may be longer.
@@ -105,7 +106,7 @@ fn judge_loss(turn: &TurnView<'_>, reply: &Reply) -> Option<Draft> {
     let thief = said.iter().find_map(|fragment| words::thief(&fragment.text));
     let is_blow = words::is_blow(&turn.action);
     let hints_theft = |text: &str| {
-        let folded = text.to_lowercase();
+        let folded = fold_case(text);
         let is_disarmed = is_blow || taken.iter().any(|item| names(&folded, item));
         !is_disarmed && thief.is_some_and(|thief| folded.contains(thief))
     };
@@ -115,7 +116,7 @@ fn judge_loss(turn: &TurnView<'_>, reply: &Reply) -> Option<Draft> {
     let thefts = told(&words::is_theft);
     let relevant = if thefts.is_empty() { told(&hints_theft) } else { thefts };
     if relevant.is_empty() {
-        let folded = turn.action.to_lowercase();
+        let folded = fold_case(&turn.action);
         if taken.iter().any(|item| names(&folded, item)) {
             return None;
         }
@@ -136,7 +137,7 @@ fn judge_loss(turn: &TurnView<'_>, reply: &Reply) -> Option<Draft> {
 
 /// Items lost that the action did not mean to give away.
 fn unwanted_losses<'a>(turn: &'a TurnView<'_>) -> Vec<&'a str> {
-    let action = turn.action.to_lowercase();
+    let action = fold_case(&turn.action);
     let is_meant = |item: &&str| {
         let is_named = words::is_for_all(&action) || names(&action, item) || turn.lost.len() == 1;
         words::is_letting_go(&action) && is_named
@@ -146,7 +147,7 @@ fn unwanted_losses<'a>(turn: &'a TurnView<'_>) -> Vec<&'a str> {
 
 /// True if an action names an item by one of its words.
 fn names(action: &str, item: &str) -> bool {
-    let item = item.to_lowercase();
+    let item = fold_case(item);
     let mut words = item.split(' ').filter(|word| word.len() > 2);
     words.any(|word| action.split(|c: char| !c.is_alphanumeric()).any(|one| one == word))
 }

@@ -7,7 +7,7 @@ use crate::cli::ui::Ui;
 use crate::document::nearest;
 use crate::notebook::Snapshot;
 use crate::search::filter::Filter;
-use crate::types::{Scope, did_you_mean};
+use crate::types::{Scope, did_you_mean, fold_title};
 
 /// Names at most that a hint offers.
 const OFFERED: usize = 3;
@@ -28,11 +28,11 @@ pub(super) fn hint_at_unknown(ui: &mut Ui, snapshot: &Snapshot, filter: &Filter)
     let (mut categories, mut tags) = (BTreeSet::new(), BTreeSet::new());
     for memory in (0..snapshot.entries().len()).map(|entry| snapshot.memory(entry)) {
         categories.insert(memory.category.to_string());
-        tags.extend(memory.provenance.tags.iter().map(|tag| tag.to_lowercase()));
+        tags.extend(memory.provenance.tags.iter().map(|tag| fold_title(tag)));
     }
     let wanted: Vec<String> = filter.categories.iter().map(ToString::to_string).collect();
     hint_at(ui, "category", &wanted, &categories);
-    let wanted: Vec<String> = filter.tags.iter().map(|tag| tag.to_lowercase()).collect();
+    let wanted: Vec<String> = filter.tags.iter().map(|tag| fold_title(tag)).collect();
     hint_at(ui, "tag", &wanted, &tags);
     let is_npc = |id: &String| scopes.contains(&Scope::Npc(id.clone()));
     let wanted: Vec<String> =
