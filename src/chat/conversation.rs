@@ -10,6 +10,8 @@ use serde_json::Value;
 
 use crate::chat::message::Message;
 use crate::redact::redacted;
+use crate::types::json;
+use crate::types::json::text_without_mark;
 
 /// A conversation and its id.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,7 +63,7 @@ impl Conversation {
 }
 
 fn read_messages(text: &str) -> Result<Vec<Message>, ConversationError> {
-    let text = text.trim_start_matches('\u{feff}');
+    let text = text_without_mark(text);
     if text.trim().is_empty() {
         return Err(ConversationError::Empty);
     }
@@ -107,7 +109,7 @@ fn message_at(place: impl Display, number: u64, value: Value) -> Result<Message,
 fn read_lines(text: &str) -> Result<Vec<Message>, ConversationError> {
     let mut messages = Vec::new();
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let value = serde_json::from_str(line)
+        let value = json::read(line.as_bytes())
             .map_err(|error| ConversationError::NotJson { line: at + 1, problem: error.to_string() })?;
         messages.push(message_at(format_args!("line {}", at + 1), messages.len() as u64 + 1, value)?);
     }

@@ -8,6 +8,7 @@ use crate::cli::settings::Settings;
 use crate::cli::ui::Ui;
 use crate::notebook::{Draft, Notebook, Written};
 use crate::store::{Store, read_bounded};
+use crate::types::json::text_without_mark;
 
 /// Largest input that is read whole, in bytes: 256 MiB.
 pub(crate) const MAX_INPUT: u64 = 256 << 20;
@@ -54,10 +55,11 @@ impl Cli<'_> {
     /// The text on stdin, which must not be blank; `what` names the expected input, and what may be given instead.
     pub(crate) fn read_input(&mut self, what: &str) -> Result<String, Failure> {
         let text = utf8("stdin", self.read_bytes()?)?;
+        let text = text_without_mark(&text);
         if text.trim().is_empty() {
             return Err(Failure::user("stdin is empty").hint(format!("send {what}")));
         }
-        Ok(text)
+        Ok(text.to_owned())
     }
 
     /// Reads a file, or stdin for `-`. The hint of the failure describes the expected file.

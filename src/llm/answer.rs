@@ -8,6 +8,7 @@
 use serde_json::{Map, Value};
 
 use crate::llm::lenient;
+use crate::types::json::text_without_mark;
 use crate::types::text::fold_spaces;
 
 /// Brackets of one text that may lead to nothing; a text with more is not an answer.
@@ -24,7 +25,7 @@ const LENIENT_TRIES: usize = 50;
 ///
 /// Why there is none.
 pub fn parse_object(text: &str) -> Result<Map<String, Value>, String> {
-    let text = text.trim_start_matches('\u{feff}').trim();
+    let text = text_without_mark(text).trim();
     if text.is_empty() {
         return Err("the answer is empty".to_owned());
     }

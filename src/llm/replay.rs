@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::llm::model::{Answer, Model, ModelError, Question, Usage};
+use crate::types::json::text_without_mark;
 
 /// Answers from a file.
 #[derive(Debug)]
@@ -98,7 +99,7 @@ fn read_records(path: &Path) -> Result<Vec<Record>, ModelError> {
         problem: format!("cannot read recorded answers in `{}`: {error}", path.display()),
         hint: "set `replay` under `[llm]` to a JSONL file of recorded answers".to_owned(),
     })?;
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let text = text_without_mark(&text);
     let mut records = Vec::new();
     for (index, line) in text.lines().enumerate() {
         if line.trim().is_empty() {

@@ -1,7 +1,5 @@
 //! Reads the arguments of a call tolerantly; errors name the argument.
 
-use std::borrow::Cow;
-
 use serde_json::{Map, Value};
 
 use crate::document::nearest;
@@ -70,7 +68,7 @@ impl<'a> Arguments<'a> {
 
     /// A whole number, 0 or more.
     pub(crate) fn count(&self, parameter: &Parameter) -> Result<Option<u64>, Refusal> {
-        self.read(parameter, |value| fields::count(&unquoted(value)))
+        self.read(parameter, fields::count)
     }
 
     /// The importance of a new memory, with a warning where it is changed.
@@ -89,21 +87,12 @@ impl<'a> Arguments<'a> {
     }
 
     fn number(&self, parameter: &Parameter) -> Result<Option<f64>, Refusal> {
-        let number =
-            |value: &Value| fields::number(&unquoted(value)).map_err(|_| "a number, 1 to 1000".into());
+        let number = |value: &Value| fields::number(value).map_err(|_| "a number, 1 to 1000".into());
         self.read(parameter, number)
     }
 
     pub(crate) fn flag(&self, parameter: &Parameter) -> Result<Option<bool>, Refusal> {
-        self.read(parameter, |value| fields::flag(&unquoted(value)))
-    }
-}
-
-/// The number or truth value in a text such as `"5"`, since models quote them. Other values are unchanged.
-fn unquoted(value: &Value) -> Cow<'_, Value> {
-    match value.as_str().map(serde_json::from_str) {
-        Some(Ok(inner)) => Cow::Owned(inner),
-        _ => Cow::Borrowed(value),
+        self.read(parameter, fields::flag)
     }
 }
 

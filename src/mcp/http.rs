@@ -31,6 +31,7 @@ use crate::mcp::handler::Server;
 use crate::mcp::malformed::{Line, NOT_REQUEST, read, refusal};
 use crate::mcp::sessions::Sessions;
 use crate::types::Writer;
+use crate::types::json::without_mark;
 use crate::web::{self, BodyError, BodyRoom, Guard, Limits, Refusal, count_values};
 
 /// The path of the protocol.
@@ -184,7 +185,10 @@ impl Door {
             Ok(read) => read,
             Err(error) => return refuse(unread(error)),
         };
-        let body = without_mark(body);
+        let body = message_of(body);
+        if let Line::Refused(refusal) = read(&body) {
+            return json_answer(StatusCode::BAD_REQUEST, refusal);
+        }
         let answering = self.answering.clone().acquire_owned().await.expect("the semaphore is never closed");
         let response = self.service.handle(Request::from_parts(parts, Body::from(body.clone()))).await;
         match response.status() {
@@ -196,9 +200,8 @@ impl Door {
 }
 
 /// The bytes of a message without a byte order mark and white space around it.
-fn without_mark(body: Bytes) -> Bytes {
-    let message = body.trim_ascii();
-    body.slice_ref(message.strip_prefix("\u{feff}".as_bytes()).unwrap_or(message))
+fn message_of(body: Bytes) -> Bytes {
+    body.slice_ref(without_mark(body.trim_ascii()).trim_ascii())
 }
 
 /// The answer to what is no message.

@@ -2,14 +2,19 @@
 //!
 //! The id of a request is read even where something else in it cannot be, so that its sender does not wait.
 
+use rmcp::model::{ClientRequest, ProtocolVersion};
 use rmcp::service::{RoleServer, RxJsonRpcMessage};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+
+use crate::types::fields::{Expected, FieldError, Fields, text};
+use crate::types::json::without_mark;
 
 /// Codes of JSON-RPC 2.0.
 const NOT_JSON: i32 = -32700;
 pub(super) const NOT_REQUEST: i32 = -32600;
+const NO_METHOD: i32 = -32601;
 const WRONG_PARAMS: i32 = -32602;
 
 /// A line of a client.
@@ -28,15 +33,115 @@ pub(super) fn too_long(limit: usize) -> String {
 
 /// Reads a line, with or without its line break.
 pub(super) fn read(line: &[u8]) -> Line {
-    let line = line.trim_ascii();
-    let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
+    let line = without_mark(line.trim_ascii()).trim_ascii();
     if line.is_empty() {
         return Line::Ignored;
     }
     match serde_json::from_slice(line) {
-        Ok(message) => Line::Message(Box::new(message)),
+        Ok(message) => match refusal_of(&message, line) {
+            Some(refusal) => Line::Refused(refusal),
+            None => Line::Message(Box::new(message)),
+        },
         Err(_) => refuse(line).map_or(Line::Ignored, Line::Refused),
     }
+}
+
+/// The answer to a request that the SDK would not answer rightly: it says of wrong parameters that there is no such
+/// method, and answers methods which the version of the protocol that the request names no longer has.
+fn refusal_of(message: &RxJsonRpcMessage<RoleServer>, line: &[u8]) -> Option<String> {
+    let RxJsonRpcMessage::<RoleServer>::Request(request) = message else { return None };
+    let (request, method) = (&request.request, request.request.method());
+    let refuse = |code: i32, problem: &str| {
+        let head: Option<Head<'_>> = serde_json::from_slice(line).ok();
+        Some(refusal(code, problem, head.and_then(|head| head.id)))
+    };
+    if REMOVED.contains(&method) && is_of_new_protocol(line) {
+        return refuse(NO_METHOD, &format!("`{method}` is no method of this version of the protocol"));
+    }
+    match request {
+        ClientRequest::CustomRequest(request) => {
+            refuse(WRONG_PARAMS, &wrong_params(method, request.params.as_ref())?)
+        }
+        // The SDK passes over a cursor that it cannot read, and would begin the list anew.
+        _ if method.ends_with("/list") => {
+            let value: Value = serde_json::from_slice(line).ok()?;
+            let cursor =
+                value["params"].get("cursor").filter(|cursor| !cursor.is_null() && !cursor.is_string())?;
+            refuse(WRONG_PARAMS, &FieldError::new("cursor", cursor, "a text").to_string())
+        }
+        _ => None,
+    }
+}
+
+/// True for a request that names a version of the protocol from 2026-07-28 on.
+fn is_of_new_protocol(line: &[u8]) -> bool {
+    let value: Value = serde_json::from_slice(line).unwrap_or_default();
+    let version = value["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"].as_str();
+    version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28.as_str())
+}
+
+/// Methods that the protocol has no longer since 2026-07-28.
+const REMOVED: [&str; 4] = ["ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
+
+/// The methods, each with the parameters that it needs and with those that it may have.
+const METHODS: [(&str, &[Param], &[Param]); 13] = [
+    ("completion/complete", &[("ref", Kind::Object), ("argument", Kind::Object)], &[]),
+    (
+        "initialize",
+        &[("protocolVersion", Kind::Text), ("capabilities", Kind::Object), ("clientInfo", Kind::Object)],
+        &[],
+    ),
+    ("logging/setLevel", &[("level", Kind::Text)], &[]),
+    ("ping", &[], &[]),
+    ("prompts/get", &[("name", Kind::Text)], &[("arguments", Kind::Object)]),
+    ("prompts/list", &[], &[("cursor", Kind::Text)]),
+    ("resources/list", &[], &[("cursor", Kind::Text)]),
+    ("resources/read", &[("uri", Kind::Text)], &[]),
+    ("resources/subscribe", &[("uri", Kind::Text)], &[]),
+    ("resources/templates/list", &[], &[("cursor", Kind::Text)]),
+    ("resources/unsubscribe", &[("uri", Kind::Text)], &[]),
+    ("tools/call", &[("name", Kind::Text)], &[("arguments", Kind::Object)]),
+    ("tools/list", &[], &[("cursor", Kind::Text)]),
+];
+
+/// A parameter and what it is.
+type Param = (&'static str, Kind);
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Text,
+    Object,
+}
+
+impl Kind {
+    fn read(self, value: &Value) -> Result<(), Expected> {
+        match self {
+            Kind::Text => text(value).map(|_| ()),
+            Kind::Object if value.is_object() => Ok(()),
+            Kind::Object => Err("an object".into()),
+        }
+    }
+}
+
+/// What is wrong with the parameters of a method; `None` for a method that is not known.
+fn wrong_params(method: &str, params: Option<&Value>) -> Option<String> {
+    let (_, needed, others) = METHODS.iter().find(|(known, ..)| *known == method)?;
+    let nothing = Map::new();
+    let params = match params {
+        None | Some(Value::Null) => &nothing,
+        Some(Value::Object(params)) => params,
+        Some(other) => return Some(FieldError::new("params", other, "an object").to_string()),
+    };
+    let fields = Fields::of(params);
+    let missing = needed.iter().find(|(name, _)| fields.get(name).is_none());
+    let mut known = needed.iter().chain(*others);
+    Some(match missing {
+        Some((name, _)) => format!("`{name}` is missing in the parameters of `{method}`"),
+        None => match known.find_map(|(name, kind)| fields.read(name, |value| kind.read(value)).err()) {
+            Some(error) => error.to_string(),
+            None => format!("these are not the parameters of `{method}`"),
+        },
+    })
 }
 
 /// The id, as it is written. What stands beside it need not be valid.
@@ -78,7 +183,9 @@ fn refuse(line: &[u8]) -> Option<String> {
         Some(_) if !has("id") => None,
         None if !has("method") && (has("result") || has("error")) => None,
         Some(method) if is_new && is_usual_id => {
-            Some(refusal(WRONG_PARAMS, &format!("these are not the parameters of `{method}`"), id))
+            let problem = wrong_params(method, fields.get("params"));
+            let problem = problem.unwrap_or_else(|| format!("these are not the parameters of `{method}`"));
+            Some(refusal(WRONG_PARAMS, &problem, id))
         }
         _ => {
             let problem =
@@ -160,6 +267,54 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":5,"method":"no/such","params":[1]}"#, -32602, "5"),
         ] {
             assert_eq!(refused(line.as_bytes()), Some((code, id.to_owned())), "{line}");
+        }
+    }
+
+    #[test]
+    fn wrong_parameters_are_named_and_unknown_methods_are_left_to_the_sdk() {
+        let answer = |method: &str, params: &str| {
+            let line = format!(r#"{{"jsonrpc":"2.0","id":"a","method":"{method}","params":{params}}}"#);
+            match read(line.as_bytes()) {
+                Line::Refused(refusal) => {
+                    let value: Value = serde_json::from_str(&refusal).unwrap();
+                    assert_eq!(value["id"], "a");
+                    Some((
+                        value["error"]["code"].as_i64().unwrap(),
+                        value["error"]["message"].as_str().unwrap().to_owned(),
+                    ))
+                }
+                _ => None,
+            }
+        };
+        let wrong = |problem: &str| Some((-32602, problem.to_owned()));
+        for (method, params, problem) in [
+            ("tools/call", r#"{"name":"top","arguments":[]}"#, "`arguments` is [], expected an object"),
+            ("tools/call", r#"{"name":"top","arguments":"{}"}"#, "`arguments` is \"{}\", expected an object"),
+            ("tools/call", r#"{"name":7}"#, "`name` is 7, expected a text"),
+            ("tools/call", "{}", "`name` is missing in the parameters of `tools/call`"),
+            ("tools/call", "null", "`name` is missing in the parameters of `tools/call`"),
+            ("tools/call", "[]", "`params` is [], expected an object"),
+            ("tools/list", "\"x\"", "`params` is \"x\", expected an object"),
+            ("tools/list", r#"{"cursor":[]}"#, "`cursor` is [], expected a text"),
+            ("prompts/get", r#"{"arguments":{}}"#, "`name` is missing in the parameters of `prompts/get`"),
+            ("resources/read", r#"{"uri":5}"#, "`uri` is 5, expected a text"),
+            ("initialize", "{}", "`protocolVersion` is missing in the parameters of `initialize`"),
+        ] {
+            assert_eq!(answer(method, params), wrong(problem), "{method} {params}");
+        }
+        for (method, params) in
+            [("tools/call", r#"{"name":"x","arguments":null}"#), ("tools/list", "null"), ("no/such", "{}")]
+        {
+            assert_eq!(answer(method, params), None, "{method} {params}");
+        }
+        let meta = |version: &str| {
+            format!(
+                r#"{{"uri":"a","level":"debug","_meta":{{"io.modelcontextprotocol/protocolVersion":"{version}"}}}}"#
+            )
+        };
+        for method in REMOVED {
+            assert_eq!(answer(method, &meta("2026-07-28")).map(|(code, _)| code), Some(-32601), "{method}");
+            assert_eq!(answer(method, &meta("2025-11-25")), None, "{method}");
         }
     }
 

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use crate::memory_tool::error::{ToolFailure, refused};
 use crate::memory_tool::path::ToolPath;
 use crate::types::fields::{Expected, Fields, integer, text};
+use crate::types::json;
 
 /// A command with its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,8 +72,8 @@ impl Command {
     /// # Errors
     ///
     /// Refuses what is no command, and paths that lead elsewhere.
-    pub(super) fn parse(json: &str) -> Result<Command, ToolFailure> {
-        let object: Map<String, Value> = match serde_json::from_str(json) {
+    pub(super) fn parse(command: &str) -> Result<Command, ToolFailure> {
+        let object: Map<String, Value> = match json::read(command.as_bytes()) {
             Ok(Value::Object(object)) => object,
             Ok(_) => return refused("The command is not a JSON object"),
             Err(error) => return refused(format!("The command is not JSON: {error}")),

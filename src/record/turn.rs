@@ -11,7 +11,7 @@ use crate::document::grammar::name_of_text_id;
 use crate::document::unknown_field;
 use crate::types::fields::{Expected, FieldError, Fields, count, episode, flag, integer, text};
 use crate::types::hint::{Advice, Hint};
-use crate::types::{Category, DEFAULT_IMPORTANCE, Scope, ScopeName, importance_of_program};
+use crate::types::{Category, DEFAULT_IMPORTANCE, Scope, ScopeName, importance_of_program, json};
 
 /// The fields of a turn. Those of the last line are known from recorded play and not used.
 #[rustfmt::skip]
@@ -192,7 +192,7 @@ impl Turn {
     ///
     /// See [`TurnError`].
     pub fn from_json(text: &str) -> Result<Turn, TurnError> {
-        let value: Value = serde_json::from_str(text).map_err(|error| {
+        let value: Value = json::read(text.as_bytes()).map_err(|error| {
             // In one line of JSONL, "line 1" would be mistaken for the line of the file.
             let problem = match text.trim_end().contains('\n') {
                 true => error.to_string(),

@@ -12,6 +12,7 @@ use toml::de::{DeTable, DeValue};
 use crate::document::line_number;
 use crate::seed::node::{Key, Malformed, Node, Value};
 use crate::seed::yaml::parse_yaml;
+use crate::types::json::text_without_mark;
 use crate::types::text::fold_spaces;
 use crate::types::unknown_name;
 
@@ -39,7 +40,7 @@ fn unknown_format(text: &str) -> String {
 impl SeedFormat {
     /// Guesses the format by the first line that is neither blank nor a comment.
     pub(crate) fn of_text(text: &str) -> SeedFormat {
-        let text = text.trim_start_matches('\u{FEFF}');
+        let text = text_without_mark(text);
         let says = |line: &&str| !line.is_empty() && !line.starts_with('#');
         let Some(line) = text.lines().map(str::trim).find(says) else { return SeedFormat::Yaml };
         let header = line.starts_with("[[") && line.ends_with("]]")
@@ -74,7 +75,7 @@ impl SeedFormat {
 ///
 /// [`Malformed`] at a syntax error.
 pub(crate) fn parse(text: &str, format: SeedFormat) -> Result<Vec<Node>, Malformed> {
-    let text = text.trim_start_matches('\u{FEFF}');
+    let text = text_without_mark(text);
     match format {
         SeedFormat::Toml => parse_toml(text).map(|node| vec![node]),
         SeedFormat::Yaml => parse_yaml(text),

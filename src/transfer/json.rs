@@ -10,7 +10,8 @@ use crate::document::Section;
 use crate::transfer::error::TransferError;
 use crate::transfer::object::{memory_object, read_item, read_section, section_object, unknown_keys};
 use crate::transfer::source::{Item, Origin, TransferSource};
-use crate::types::Scope;
+use crate::types::json::without_mark;
+use crate::types::{Scope, json};
 
 impl TransferSource {
     /// Adds the item that `read` makes of a JSON value, and notes unknown keys.
@@ -41,13 +42,12 @@ pub(crate) fn write_jsonl(sections: &[(Scope, Section)]) -> Vec<u8> {
 /// Reads line by line; a line that cannot be read does not affect the others.
 pub(crate) fn read_jsonl(bytes: &[u8]) -> TransferSource {
     let mut source = TransferSource::default();
-    let bytes = bytes.strip_prefix("\u{FEFF}".as_bytes()).unwrap_or(bytes);
     for (at, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
         let at = Origin::Line(at + 1);
-        if line.trim_ascii().is_empty() {
+        if without_mark(line).trim_ascii().is_empty() {
             continue;
         }
-        match std::str::from_utf8(line).map(serde_json::from_str::<Value>) {
+        match std::str::from_utf8(line).map(|line| json::read::<Value>(line.as_bytes())) {
             Ok(Ok(value)) => source.add(at, &value, read_item),
             Ok(Err(error)) => source.push(at, Err(not_json(&error))),
             Err(_) => source.push(at, Err("not UTF-8".to_owned())),
@@ -101,9 +101,7 @@ pub(crate) fn read_json(bytes: &[u8]) -> Result<TransferSource, TransferError> {
     let hint =
         "send {\"sections\": […]}, {\"memories\": […]} or a list; one object a line is `--format jsonl`";
     let unreadable = |problem: String| TransferError { problem, hint };
-    let bytes = bytes.strip_prefix("\u{FEFF}".as_bytes()).unwrap_or(bytes);
-    let document: Value =
-        serde_json::from_slice(bytes).map_err(|error| unreadable(format!("not JSON: {error}")))?;
+    let document: Value = json::read(bytes).map_err(|error| unreadable(format!("not JSON: {error}")))?;
     let mut source = TransferSource::default();
     let mut number = 0;
     match &document {

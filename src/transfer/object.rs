@@ -267,7 +267,7 @@ impl<'a> ObjectReader<'a> {
 
 /// A list of whole numbers.
 fn counts(value: &Value) -> Result<Vec<u64>, Expected> {
-    let numbers = value.as_array().and_then(|items| items.iter().map(Value::as_u64).collect());
+    let numbers = value.as_array().and_then(|items| items.iter().map(|item| count(item).ok()).collect());
     numbers.ok_or("a list of whole numbers".into())
 }
 
@@ -278,7 +278,7 @@ fn reference(value: &Value) -> Result<Reference, Expected> {
     let Some(cause) = superseded.or_else(|| cause("invalidated").map(Cause::Invalidated)) else {
         return Err("{\"at\": {…}, \"cause\": {\"superseded_by\": …}} or {\"invalidated\": …}".into());
     };
-    let number = |name: &str| value.pointer(&format!("/at/{name}")).and_then(Value::as_u64);
+    let number = |name: &str| value.pointer(&format!("/at/{name}")).and_then(|value| count(value).ok());
     let date = value.pointer("/at/date").and_then(Value::as_str).map(str::to_owned);
     let (episode, turn, message) = (number("episode"), number("turn"), number("message"));
     Ok(Reference { at: Moment { episode, turn, message, date }, cause })

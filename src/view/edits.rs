@@ -15,7 +15,7 @@ use crate::redact::redact;
 use crate::store::StoreError;
 use crate::types::hint::{Advice, Hint};
 use crate::types::{
-    Category, EXPECTED_IMPORTANCE, Memory, Moment, Scope, ScopeName, Status, importance_of_person,
+    Category, EXPECTED_IMPORTANCE, Memory, Moment, Scope, ScopeName, Status, importance_of_person, json,
 };
 
 /// A change that a page asks for.
@@ -113,7 +113,7 @@ impl Edits {
     ///
     /// See [`EditError`]; nothing is changed then.
     pub(super) fn make(&mut self, request: &[u8]) -> Result<String, EditError> {
-        let wish: Wish = serde_json::from_slice(request)?;
+        let wish: Wish = json::read(request)?;
         if matches!(wish, Wish::Undo {}) {
             return self.undo();
         }

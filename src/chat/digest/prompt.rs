@@ -1,6 +1,6 @@
 //! The prompt for a summary of messages, and the reading of the model's answer.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::ask::{Prompt, first_sentences};
 use crate::chat::message::Message;
@@ -109,9 +109,15 @@ pub(crate) fn summarize(
     }
 }
 
+/// The summary: a text, or a list of texts, which are its sentences.
+fn sentences_of(answer: &Map<String, Value>) -> String {
+    let Some(Value::Array(items)) = answer.get("summary") else { return text_of(answer, "summary") };
+    items.iter().filter_map(Value::as_str).map(str::trim).collect::<Vec<_>>().join(" ")
+}
+
 fn read(said: &str, instructions: &str) -> Result<(String, Vec<String>), String> {
     let answer = parse_object(said)?;
-    let said = stored_line(&text_of(&answer, "summary"));
+    let said = stored_line(&sentences_of(&answer));
     if let Some(problem) = text_problem(&said, instructions) {
         return Err(problem.to_owned());
     }

@@ -126,7 +126,7 @@ fn read(said: &str, limit: usize) -> Result<FoundAspects, String> {
     let names = ["memories", "aspects", "items", "results"];
     let items = match names.iter().find_map(|name| answer.get(*name)) {
         Some(Value::Array(items)) => items.clone(),
-        Some(Value::Object(item)) => vec![Value::Object(item.clone())],
+        Some(item @ (Value::Object(_) | Value::String(_))) => vec![item.clone()],
         Some(Value::Null) => Vec::new(),
         Some(_) => return Err("its list of memories is not a list".to_owned()),
         None if summary_of(&answer).is_empty() => return Err("it holds no list of memories".to_owned()),
@@ -166,8 +166,12 @@ pub(crate) fn read_items(items: &[Value], limit: usize) -> FoundAspects {
 
 /// The aspect of an item, and how it was changed.
 fn read_item(item: &Value) -> Result<(Aspect, Vec<String>), String> {
-    // OpenAI sends a tool's arguments as JSON inside a string.
-    let parsed = item.as_str().map(parse_object).transpose()?;
+    // OpenAI sends a tool's arguments as JSON inside a string. Any other text is a memory.
+    let parsed = item.as_str().map(|text| match text.trim_start().starts_with(['{', '[', '`']) {
+        true => parse_object(text),
+        false => Ok(Map::from_iter([("summary".to_owned(), Value::from(text))])),
+    });
+    let parsed = parsed.transpose()?;
     let fields = match (&parsed, item) {
         (Some(fields), _) | (None, Value::Object(fields)) => fields,
         _ => return Err("it is not an object".to_owned()),

@@ -13,6 +13,7 @@ use serde_json::value::RawValue;
 use crate::chat::api_format::ApiFormat;
 use crate::chat::inject::block::{GAP, InjectMode, find_block, is_block};
 use crate::chat::message::Message;
+use crate::types::json;
 
 type Fields<'a> = HashMap<String, &'a RawValue>;
 
@@ -31,6 +32,7 @@ impl<'a> ChatRequest<'a> {
     /// A description of the problem.
     pub fn read(bytes: &'a [u8]) -> Result<ChatRequest<'a>, String> {
         let text = std::str::from_utf8(bytes).map_err(|error| format!("it is not UTF-8: {error}"))?;
+        let text = json::text_without_mark(text);
         let fields: Fields<'a> = serde_json::from_str(text).map_err(|error| {
             if error.is_data() {
                 "it is not a JSON object".to_owned()

@@ -13,7 +13,7 @@ use crate::cli::commands::model_args::{ModelArgs, no_model};
 use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
 use crate::cli::failure::{Failure, FailureKind};
-use crate::types::{Author, MemoryObject, Scope};
+use crate::types::{Author, MemoryObject, Scope, json};
 
 /// Lower bound of `max_output_tokens`, in tokens: a plan is longer than other answers.
 const MIN_PLAN_TOKENS: u32 = 2000;
@@ -123,7 +123,7 @@ fn read_given(
     let wrong =
         |problem: String| Failure::user(format!("cannot use the plan `{name}`: {problem}")).hint(HINT);
     let bytes = cli.read_file(file, HINT)?;
-    let value: Value = serde_json::from_slice(&bytes).map_err(|error| wrong(error.to_string()))?;
+    let value: Value = json::read(&bytes).map_err(|error| wrong(error.to_string()))?;
     if let Some(other) = value["scope"].as_str().filter(|other| *other != scope.to_string()) {
         return Err(wrong(format!("it is a plan for {other}, not for {scope}")));
     }

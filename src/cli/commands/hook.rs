@@ -17,7 +17,7 @@ use crate::cli::working_folder::WorkingFolder;
 use crate::recall::{Actions, Format, read, recall, render};
 use crate::store::Store;
 use crate::types::frame::NOTICE;
-use crate::types::{Scope, ScopeName, Viewer};
+use crate::types::{Scope, ScopeName, Viewer, json};
 use crate::work::verdict::Verdict;
 use crate::work::{Work, keep};
 
@@ -58,7 +58,7 @@ pub fn run(mut cli: Cli<'_>, args: HookArgs) -> Result<u8, Failure> {
     if !has_file || !cli.settings.hooks.enabled {
         return Ok(0);
     }
-    let payload: Value = serde_json::from_slice(&cli.read_bytes()?)
+    let payload: Value = json::read(&cli.read_bytes()?)
         .map_err(|error| Failure::user(format!("the event is not JSON: {error}")))?;
     let event = Event::read(agent, &payload)?;
     let here = event.folder.clone().unwrap_or_else(|| cli.settings.working_folder.folder().to_owned());

@@ -9,6 +9,8 @@ use serde_json::Value;
 use crate::cli::context::MAX_INPUT;
 use crate::cli::failure::Failure;
 use crate::store::read_bounded;
+use crate::types::fields::count;
+use crate::types::json;
 
 /// Reads the ids of a map: a JSON array of ids or of objects with an `id`, an object keyed by ids,
 /// either of them within another object, or a text with one id a line.
@@ -25,9 +27,9 @@ pub(crate) fn read_map(path: &Path) -> Result<BTreeSet<u64>, Failure> {
         Failure::caused(format!("cannot read the map `{shown}`"), error)
             .hint("name a JSON file with ids, or a text with one id a line")
     })?;
-    let ids = match serde_json::from_str::<Value>(&text) {
+    let ids = match json::read::<Value>(text.as_bytes()) {
         Ok(value) => ids_of(&value),
-        Err(_) => ids_of_lines(&text),
+        Err(_) => ids_of_lines(json::text_without_mark(&text)),
     };
     ids.filter(|ids| !ids.is_empty()).ok_or_else(|| {
         let failure = Failure::user(format!("the map `{shown}` names no places"));
@@ -51,9 +53,8 @@ fn ids_of(value: &Value) -> Option<BTreeSet<u64>> {
 
 fn id_of(item: &Value) -> Option<u64> {
     match item {
-        Value::Object(object) => ["id", "num"].iter().find_map(|name| object.get(*name)?.as_u64()),
-        Value::String(text) => text.trim().parse().ok(),
-        other => other.as_u64(),
+        Value::Object(object) => ["id", "num"].iter().find_map(|name| count(object.get(*name)?).ok()),
+        other => count(other).ok(),
     }
 }
 

@@ -9,6 +9,7 @@ use crate::cli::context::{Cli, utf8};
 use crate::cli::failure::{Failure, FailureKind};
 use crate::memory_tool::{Answer, answer};
 use crate::notebook::Notebook;
+use crate::types::json::without_mark;
 
 /// Longest command, in bytes: a file of 1 MiB of which each byte is escaped, twice.
 const MAX_COMMAND: u64 = 16 << 20;
@@ -76,7 +77,7 @@ fn answer_lines(cli: &mut Cli<'_>, notebook: &Notebook) -> Result<u8, Failure> {
             let problem = format!("a line has more than {} MiB", MAX_COMMAND >> 20);
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, problem).into());
         }
-        if line.trim_ascii().is_empty() {
+        if without_mark(&line).trim_ascii().is_empty() {
             continue;
         }
         match answer_line(notebook, line) {

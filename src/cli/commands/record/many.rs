@@ -23,6 +23,7 @@ use crate::record::report::Outcome;
 use crate::record::{RecordReport, Recorder};
 use crate::store::Store;
 use crate::types::Scope;
+use crate::types::json::without_mark;
 
 /// Limit on different warnings that are shown.
 const MAX_WARNINGS: usize = 10;
@@ -109,7 +110,7 @@ fn read_lines(input: impl Read, events: &SyncSender<Event>) {
         number += 1;
         let event = match read_line(&mut input) {
             Ok(line) if line.is_empty() => Event::End,
-            Ok(line) if line.trim_ascii().is_empty() => continue,
+            Ok(line) if without_mark(&line).trim_ascii().is_empty() => continue,
             Ok(line) => Event::Line((number, line)),
             Err(error) => Event::Broken(error),
         };
