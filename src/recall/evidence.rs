@@ -187,6 +187,7 @@ impl Evidence {
             let text = fold_title(&stored_line(text));
             text.contains(&folded) || text.contains(&title)
         };
+        let names_it = |text: &str| !folded.is_empty() && names_it(text);
         let named = section.live().filter(|memory| names_it(&memory.title) || names_it(&memory.text));
         Evidence {
             verdict: judgement.verdict(&action),

@@ -5,7 +5,7 @@
 //! for each of these questions, all pointing to the same entry; the memory file does not contain the questions.
 //! A memory enters; its questions leave, none for most memories.
 
-use crate::types::{Memory, Scope};
+use crate::types::{Memory, Scope, fold_title};
 
 /// Questions by the category of an agent's own memories. `{name}` stands for the agent's name.
 const OWN: [(&str, &[&str]); 7] = [
@@ -135,6 +135,7 @@ const SCENE: [(&str, &[&str]); 4] = [
         "TIME",
         &[
             "when is it?",
+            "when is this happening?",
             "what time is it?",
             "what time of day is it?",
             "is it morning or night?",
@@ -180,7 +181,7 @@ pub(crate) fn canonical_questions(scope: &Scope, name: &str, memory: &Memory) ->
         (Scope::Agent(_), Some(id)) if memory.category.as_str() == "KNOWLEDGE" => {
             let asked = |name: &str| OTHERS.map(|question| question.replace("{name}", name));
             let mut all = asked(&memory.title).to_vec();
-            if !memory.title.to_lowercase().contains(&id.to_lowercase()) {
+            if !fold_title(&memory.title).contains(&fold_title(id)) {
                 all.extend(asked(id));
             }
             all

@@ -235,5 +235,6 @@ fn folded(key: &str) -> String {
         }
         small = c.is_lowercase() || c.is_ascii_digit();
     }
-    out
+    // The time of day of a scenario.
+    if matches!(out.as_str(), "tod" | "time_of_day") { "time".to_owned() } else { out }
 }

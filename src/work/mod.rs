@@ -97,8 +97,10 @@ pub(crate) enum Ended {
     Well,
     /// It failed, with the exit code if it is known.
     Badly(Option<i64>),
-    /// A person stopped it.
+    /// A person stopped it: nobody knows how it would have ended.
     Stopped,
+    /// A time limit stopped it.
+    OutOfTime,
     /// It still runs.
     NotYet,
 }
@@ -313,10 +315,13 @@ impl Work<'_> {
     }
 }
 
+/// The exit code of a command that Ctrl-C ended.
+const INTERRUPTED: i64 = 130;
+
 fn outcome(command: &Command, ended: Ended, output: &str) -> Outcome {
     match ended {
-        Ended::NotYet => Outcome::Unknown,
-        Ended::Stopped => Outcome::Passing,
+        Ended::NotYet | Ended::Stopped | Ended::Badly(Some(INTERRUPTED)) => Outcome::Unknown,
+        Ended::OutOfTime => Outcome::Passing,
         Ended::Badly(Some(1)) if command.answers => Outcome::Worked,
         Ended::Badly(code) if command.asks_elsewhere || reply::is_passing(code, output) => Outcome::Passing,
         Ended::Badly(_) => Outcome::Failed,

@@ -9,7 +9,7 @@ use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::notebook::{MemoryObjects, Snapshot};
 use crate::search::top::{RankedMemory, top};
-use crate::types::frame::{continued, one_line};
+use crate::types::frame::{continued, one_line, text_below};
 use crate::types::{MemoryObject, Viewer};
 
 /// Limit on the number of memories.
@@ -37,7 +37,7 @@ Examples:
 With --json: {version, memories: [{scope, name, category, title, text,
 importance, …}]}; with --decay also {decayed, age}.")]
 pub(crate) struct TopArgs {
-    /// Number of memories, 1 to 20
+    /// Number of memories, 1 to 20; of more, 20 are shown
     #[arg(short = 'n', long, value_name = "N", default_value = "10", allow_negative_numbers = true, value_parser = parse_shown)]
     number: usize,
     /// Let importance decay with age; half-life in turns [default: 200]
@@ -49,7 +49,7 @@ pub(crate) struct TopArgs {
 }
 
 fn parse_shown(text: &str) -> Result<usize, String> {
-    let number = text.parse().ok().filter(|number| (1..=MAX_SHOWN).contains(number));
+    let number = text.parse().ok().filter(|number| *number > 0);
     number.ok_or_else(|| format!("`{text}` is not a number from 1 to {MAX_SHOWN}"))
 }
 
@@ -59,7 +59,11 @@ fn parse_half_life(text: &str) -> Result<f64, String> {
 }
 
 pub fn run(cli: Cli<'_>, args: TopArgs) -> Result<u8, Failure> {
-    let TopArgs { number, decay, confirmed } = args;
+    let TopArgs { number: wanted, decay, confirmed } = args;
+    let number = wanted.min(MAX_SHOWN);
+    if number < wanted {
+        cli.ui.warning(&format!("`top` shows {MAX_SHOWN} memories at most, and {wanted} were asked for"));
+    }
     let snapshot = Snapshot::read(&cli.store()?)?;
     let ranked = top(&snapshot, &Viewer::Person, (number, confirmed.least()), decay);
     if cli.ui.json {
@@ -81,7 +85,7 @@ pub fn run(cli: Cli<'_>, args: TopArgs) -> Result<u8, Failure> {
 fn render(number: usize, ranked: &RankedMemory, decayed: bool) -> String {
     let RankedMemory { place, memory, age, importance, .. } = ranked;
     let place = at_turn(place, memory);
-    let text = continued(&memory.text, "     ");
+    let text = continued(&text_below(&memory.title, &memory.text), "     ");
     let text = if text.is_empty() { String::new() } else { format!(": {text}") };
     let mut out = format!("{number}. [{}] {}{text}\n", one_line(&place), one_line(&memory.title));
     out.push_str(&format!("   Importance: {}/1000", memory.importance()));

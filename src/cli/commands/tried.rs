@@ -59,11 +59,6 @@ pub(crate) struct TriedArgs {
 pub fn run(cli: Cli<'_>, args: TriedArgs) -> Result<u8, Failure> {
     let TriedArgs { place, action, inventory } = args;
     let action = stored_line(&action.join(" "));
-    if action.is_empty() {
-        return Err(
-            Failure::usage("the action is empty").hint("name the action: `memories tried 64 take mailbox`")
-        );
-    }
     let mut names = parse_scopes(&cli.settings.working_folder, &[place])?;
     if let [ScopeName::Scope(Scope::Folder(folder))] = &names[..] {
         return run_command(cli, folder, &action);

@@ -56,6 +56,9 @@ impl Toolbox {
         if let Some(tool) = self.tools.iter().find(|tool| tool.name == name) {
             return Ok(tool);
         }
+        if name == searching::QUERY_MEMORY.name && self.has(searching::QUERY_MEMORIES.name) {
+            return Ok(&searching::QUERY_MEMORY);
+        }
         if let Some((group, tool)) = all().find(|(_, tool)| tool.name == name) {
             let why = match tool.effect {
                 Effect::Reads if needs_agent(tool) => ", or without `--agent ID`",

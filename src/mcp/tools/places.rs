@@ -111,8 +111,21 @@ fn place(call: &Call<'_>) -> Result<ScopeName, Refusal> {
     }
 }
 
+/// The place that an argument names. A name to which nothing comes near is that of a place which is visited for the first
+/// time, and a warning; any other unknown name is a slip.
+fn place_to_recall(call: &Call<'_>) -> Result<(ScopeName, Option<String>), Refusal> {
+    let location = call.arguments.required(&LOCATION)?;
+    match call.memories.scope_name(&location)? {
+        ScopeName::Name(name) if call.memories.is_far_from_all(&name)? => {
+            let warning = format!("no memories are recorded for `{name}`: no place has this name");
+            Ok((ScopeName::Place(name), Some(warning)))
+        }
+        _ => Ok((place(call)?, None)),
+    }
+}
+
 fn get_location_memories(call: &Call<'_>) -> Result<Answer, Refusal> {
-    let place = place(call)?;
+    let (place, unknown) = place_to_recall(call)?;
     let views = call.memories.recall(place)?;
     let view = &views[0];
     let value =
@@ -146,7 +159,7 @@ fn get_location_memories(call: &Call<'_>) -> Result<Answer, Refusal> {
         let scopes: Vec<Value> = views.iter().map(|view| recall::json::view(objects, view)).collect();
         recall::json::recalled(&text, &scopes)
     })?;
-    Ok(Answer { for_programs, ..Answer::new(text, data) })
+    Ok(Answer { for_programs, warnings: unknown.into_iter().collect(), ..Answer::new(text, data) })
 }
 
 fn get_top_memories(call: &Call<'_>) -> Result<Answer, Refusal> {
@@ -174,7 +187,11 @@ fn get_top_memories(call: &Call<'_>) -> Result<Answer, Refusal> {
 
 fn check_action(call: &Call<'_>) -> Result<Answer, Refusal> {
     let names = [place(call)?, ScopeName::Scope(Scope::Game)];
-    let action = call.arguments.required(&ACTION)?;
+    let action = match call.arguments.object().get(ACTION.name) {
+        // Nothing was ever tried with it.
+        Some(Value::String(blank)) if blank.trim().is_empty() => String::new(),
+        _ => call.arguments.required(&ACTION)?,
+    };
     let sections = call.memories.sections(&names)?;
     let ((scope, section), (_, game)) = (&sections[0], &sections[sections.len() - 1]);
     if matches!(scope, Scope::Folder(_)) {

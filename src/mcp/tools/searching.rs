@@ -30,6 +30,7 @@ const NAMED: usize = 3;
 
 const QUESTION: Parameter =
     Parameter::new("question", Text, "in words").required("ask in words, such as `where is the key?`");
+const QUERY: Parameter = Parameter::new("query", Text, "in words");
 const ANSWER: Parameter = Parameter::new("answer", Flag, "true: a model answers from them");
 
 /// The search over everything, in the groups `places` and `self`.
@@ -42,6 +43,10 @@ pub(crate) const QUERY_MEMORIES: Tool = Tool {
     answer: schema::memories,
     run: query_memories,
 };
+
+/// The same under an earlier name, with `query` for `question`, which prompts of agents still have. It is not listed.
+pub(crate) const QUERY_MEMORY: Tool =
+    Tool { name: "query_memory", parameters: &[QUERY, QUESTION, ANSWER], ..QUERY_MEMORIES };
 
 /// The answer if there are no memories at all.
 pub(crate) const NOTHING_YET: &str = "No memories recorded yet.\n";
@@ -82,7 +87,10 @@ pub(crate) fn relevance_note(hit: &Hit) -> String {
 }
 
 fn query_memories(call: &Call<'_>) -> Result<Answer, Refusal> {
-    let question = call.arguments.required(&QUESTION)?;
+    let question = match call.arguments.text(&QUERY)? {
+        Some(query) => query,
+        None => call.arguments.required(&QUESTION)?,
+    };
     let wants_answer = call.arguments.flag(&ANSWER)?.unwrap_or(false);
     let search = |count, all| call.memories.search(call.watcher, &question, &Filter::default(), count, all);
     let mut results = search(FOUND, false)?;

@@ -2,8 +2,6 @@
 //!
 //! Most of these tools take no question: categories select the memories, and a fixed one only ranks them.
 
-use crate::document::nearest;
-
 use crate::mcp::access::Memories;
 use crate::mcp::answer::{Answer, Refusal};
 use crate::mcp::character::Character;
@@ -15,7 +13,7 @@ use crate::mcp::tools::tool::{Call, Effect, Tool};
 use crate::search::filter::{Filter, MemoryKind};
 use crate::search::{Hit, SearchResults};
 use crate::types::frame::{INDENT, continued};
-use crate::types::{Category, Scope, ScopeName, did_you_mean, fold_title};
+use crate::types::{Category, Scope, ScopeName, fold_title};
 
 /// Categories of `query_self`: those of an agent without a tool of their own.
 const OF_SELF: [&str; 5] = ["IDENTITY", "TRAITS", "VALUES", "SKILLS", "DECISION_STYLE"];
@@ -145,7 +143,7 @@ pub(crate) fn known(memories: &Memories, name: &str) -> Result<Character, Refusa
     let sections = memories.sections(me.as_slice())?;
     let tags =
         sections.iter().flat_map(|(_, section)| section.live()).flat_map(|memory| &memory.provenance.tags);
-    let others: Vec<String> = tags.map(|tag| tag.to_lowercase()).collect();
+    let others: Vec<String> = tags.map(|tag| fold_title(tag)).collect();
     let others: Vec<&str> = others.iter().filter_map(|tag| tag.strip_prefix("about:")).collect();
     // The section of another agent cannot be seen, so its id is only known from what is said about it.
     let whole = fold_title(name);
@@ -155,10 +153,6 @@ pub(crate) fn known(memories: &Memories, name: &str) -> Result<Character, Refusa
     if let Some(id) = spellings.iter().find(|id| others.contains(id)).map(|id| (*id).to_owned()) {
         return Ok(Character { scope: Scope::Npc(id.clone()), name: name.trim().to_owned(), id });
     }
-    let near = nearest(whole, others.into_iter(), 3);
-    let hint = match did_you_mean(&near) {
-        Some(near) => near,
-        None => memories.unknown_character(name)?,
-    };
+    let hint = memories.unknown_character(name, &others)?;
     Err(Refusal::new(format!("nobody called `{name}` is known")).hint(hint))
 }

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::cli::failure::Failure;
+use crate::types::fields::{flag, integer};
 use crate::work::Ended;
 
 /// Bytes that are read at the end of a transcript.
@@ -80,7 +81,8 @@ impl Event {
             ("PostToolUse" | "PostToolUseFailure" | "AfterTool", agent) => after(agent, &name, payload),
             _ => EventKind::Other,
         };
-        let folder = match input(payload, "dir_path") {
+        let below = WORKING_FOLDERS.iter().find_map(|key| input(payload, key));
+        let folder = match below {
             Some(below) => folder.map(|folder| folder.join(below)),
             None => folder,
         };
@@ -111,6 +113,9 @@ impl Event {
 fn specific(event: &str, field: &str, value: Value) -> Value {
     json!({"hookSpecificOutput": {"hookEventName": event, field: value}})
 }
+
+/// The argument in which a shell tool names its working folder: of Gemini CLI, of Codex, and of others.
+const WORKING_FOLDERS: [&str; 4] = ["dir_path", "workdir", "cwd", "working_directory"];
 
 /// A text among the arguments of the tool.
 fn input<'a>(payload: &'a Value, key: &str) -> Option<&'a str> {
@@ -167,12 +172,12 @@ fn patched(payload: &Value) -> EventKind {
 /// `Exit code 3`, and the output behind it; `None` for a command that a person or a hook refused, so that it never ran.
 fn claude_failure(payload: &Value) -> Option<(Ended, String)> {
     let error = payload.get("error").and_then(Value::as_str).unwrap_or_default();
-    let is_stopped = payload.get("is_interrupt").and_then(Value::as_bool).unwrap_or(false);
+    let is_stopped = payload.get("is_interrupt").is_some_and(|value| flag(value) == Ok(true));
     let (first, rest) = error.split_once('\n').unwrap_or((error, ""));
     let ended = match first.strip_prefix("Exit code ").map(|code| code.trim().parse()) {
         _ if is_stopped => Ended::Stopped,
         Some(Ok(code)) => Ended::Badly(Some(code)),
-        _ if first.to_lowercase().contains("timed out") => Ended::Stopped,
+        _ if first.to_lowercase().contains("timed out") => Ended::OutOfTime,
         _ => return None,
     };
     Some((ended, rest.to_owned()))
@@ -214,7 +219,7 @@ fn exit_code(transcript: &Path, id: &str) -> Option<i64> {
     let items = text.lines().rev().filter(|line| line.contains(id) && line.contains("exit_code"));
     items.filter_map(|line| serde_json::from_str::<Value>(line).ok()).find_map(|line| {
         let item = line.get("payload")?.get("item")?;
-        (item.get("id")?.as_str()? == id).then(|| item.get("exit_code")?.as_i64())?
+        (item.get("id")?.as_str()? == id).then(|| integer(item.get("exit_code")?).ok())?
     })
 }
 
@@ -270,7 +275,7 @@ mod tests {
         let refused = json!({"hook_event_name": "PostToolUseFailure", "session_id": "s", "tool_name": "Bash",
             "tool_input": {"command": "make"}, "error": "The user refused"});
         assert_eq!(kind(HookAgent::ClaudeCode, refused), EventKind::Other, "it never ran");
-        assert_eq!(failed("Command timed out after 2m 0s").0, Ended::Stopped);
+        assert_eq!(failed("Command timed out after 2m 0s").0, Ended::OutOfTime);
         let interrupted = json!({"error": "Exit code 130", "is_interrupt": true});
         assert_eq!(event("PostToolUseFailure", interrupted).0, Ended::Stopped);
         let worked = |response: Value| event("PostToolUse", json!({"tool_response": response})).0;
