@@ -11,6 +11,7 @@ use crate::llm::answer::{text_problem, title_problem};
 use crate::notebook::correct::{Correction, Target};
 use crate::notebook::files::{Files, Tier};
 use crate::search::shared_words::SharedWords;
+use crate::types::instant::Instant;
 use crate::types::{
     Category, Memory, OFFLINE_TAG, Persistence, Provenance, Scope, Span, Status, fold_title, same_title,
 };
@@ -240,7 +241,10 @@ fn successor(decision: &Decision, olds: &[Memory]) -> Memory {
 /// The provenance of the newest memory, with the tags and sources of all.
 fn provenance(olds: &[Memory]) -> Provenance {
     let all = || olds.iter().map(|old| &old.provenance);
-    let newest = all().max_by_key(|fields| (fields.episode, fields.turns.map(|turns| turns.last)));
+    let newest = all().max_by_key(|fields| {
+        let date = fields.date.as_deref().and_then(Instant::of);
+        (fields.episode, fields.turns.map(|turns| turns.last), date)
+    });
     let newest = newest.cloned().unwrap_or_default();
     let one_episode = all().all(|fields| fields.episode == newest.episode);
     let spans: Option<Vec<Span>> = all().map(|fields| fields.turns).collect();

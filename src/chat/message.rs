@@ -8,6 +8,8 @@ use serde_json::{Map, Value};
 
 use crate::document::grammar::name_of_text_id;
 use crate::redact::redacted;
+use crate::types::fields::count;
+use crate::types::{fold_title, instant};
 
 /// The location of a message; both fields are empty if it names none.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -99,9 +101,14 @@ impl Message {
         self.text_of("timestamp")
     }
 
+    /// The time of the message as an entry states it: a date or RFC 3339.
+    pub(crate) fn time(&self) -> Option<String> {
+        instant::stated(self.fields.get("timestamp")?)
+    }
+
     /// The turn of the game.
     pub fn turn(&self) -> Option<u64> {
-        self.fields.get("turn")?.as_u64()
+        count(self.fields.get("turn")?).ok()
     }
 
     /// The location, which is given as an id, a name, or an object with both. A secret in the name is masked, since
@@ -136,14 +143,14 @@ impl Message {
     /// True if a character is mentioned in `npcs_mentioned`, is the speaker, or is named in the text as a whole word
     /// in any case. `names` are the character's id and names, in lower case.
     pub(crate) fn mentions(&self, names: &[String]) -> bool {
-        let is_named = |text: &str| names.contains(&text.trim().to_lowercase());
+        let is_named = |text: &str| names.contains(&fold_title(text));
         let listed = match self.fields.get("npcs_mentioned") {
             Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).any(is_named),
             Some(Value::String(text)) => text.split(',').any(is_named),
             _ => false,
         };
         let speaks = self.text_of("name").is_some_and(is_named);
-        let text = self.text().to_lowercase();
+        let text = fold_title(&self.text());
         listed || speaks || names.iter().any(|name| contains_word(&text, name))
     }
 

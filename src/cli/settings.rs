@@ -41,6 +41,7 @@ use crate::record::triggers::Trigger;
 use crate::store::refuse_link_out;
 use crate::types::Writer;
 use crate::types::fields::{Expected, flag, number, text, texts};
+use crate::types::instant::Instant;
 
 pub use environment::ProcessEnvironment;
 #[cfg(feature = "sync")]
@@ -165,7 +166,8 @@ impl Settings {
         let writer = files.read("writer", writer)?;
         // Every write is immediate. The key is accepted because the settings of other programs have it.
         files.read("flush_on_death", flag)?;
-        let limits = read_limits(&mut files)?;
+        let now = environment.now.clone().unwrap_or_else(present);
+        let limits = Limits { now: Instant::of(&now), ..read_limits(&mut files)? };
         let record = read_record(&mut files)?;
         let hooks = hooks::read(&mut files, MAX_TOKENS_BY_SETTING)?;
         let map = files.read_path("record.map")?;
@@ -199,7 +201,7 @@ impl Settings {
             serve_token: environment.serve_token,
             writer,
             mcp_token: environment.mcp_token,
-            now: environment.now.clone().unwrap_or_else(present),
+            now,
             fixed_now: environment.now,
             user_folder: environment.user_folder,
         };

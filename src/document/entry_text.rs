@@ -15,6 +15,7 @@ use crate::document::fields::{Field, percent_decode, split_fields};
 use crate::document::grammar::{self, EntryParts, split_entry};
 use crate::document::scan;
 use crate::document::text::{CONTEXT, ReadText, SEE_ALSO, read_text, read_title};
+use crate::types::instant::Instant;
 use crate::types::{
     CONTESTED_TAG, Category, DEFAULT_IMPORTANCE, Memory, Persistence, Span, Status, fold_title, writer_of,
 };
@@ -155,6 +156,7 @@ pub(crate) struct Head {
     pub(crate) episode: Option<u64>,
     pub(crate) turns: Option<Span>,
     pub(crate) score_change: Option<i64>,
+    pub(crate) date: Option<Instant>,
     has_contested_tag: bool,
 }
 
@@ -196,6 +198,7 @@ impl<'a> HeadReader<'a> {
             episode: None,
             turns: None,
             score_change: None,
+            date: None,
             has_contested_tag: false,
         };
         for (_, field) in split_fields(&comment_end::read(parts.fields)) {
@@ -204,6 +207,7 @@ impl<'a> HeadReader<'a> {
                 Field::Episode(episode) => head.episode = head.episode.or(Some(episode)),
                 Field::Turns(turns) => head.turns = head.turns.or(Some(turns)),
                 Field::ScoreChange(change) => head.score_change = head.score_change.or(Some(change)),
+                Field::Date(date) => head.date = head.date.or_else(|| Instant::of(date)),
                 Field::Tag(tag) => {
                     let is_encoded = || tag.contains('%') && percent_decode(tag) == CONTESTED_TAG;
                     head.has_contested_tag |= tag == CONTESTED_TAG || is_encoded();

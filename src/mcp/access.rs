@@ -24,6 +24,7 @@ use crate::types::{Memory, Scope, ScopeName, Viewer, Writer, did_you_mean};
 use crate::redact::redact;
 use crate::search::{Hit, SearchResults, SearchSettings, Searcher, served};
 use crate::store::{Store, StoreError};
+use crate::types::instant::Instant;
 
 /// The settings of a server; nothing is opened yet.
 pub(crate) struct Setup {
@@ -277,7 +278,8 @@ impl Memories {
 
     /// A recall of one scope.
     pub(super) fn recall(&self, name: ScopeName) -> Result<Vec<View>, RecallError> {
-        recall::recall(&*self.snapshot()?, &self.viewer, &[name], &self.setup.limits, Format::Text)
+        let limits = Limits { now: Instant::of(&self.setup.clock.now()), ..self.setup.limits };
+        recall::recall(&*self.snapshot()?, &self.viewer, &[name], &limits, Format::Text)
     }
 
     /// The scope that a text names: `self`, a scope, a heading, or the name of a place or character.
@@ -321,6 +323,13 @@ impl Memories {
         Ok(text.parse()?)
     }
 
+    /// True for a name that neither a place nor a character has, nor one like it.
+    pub(super) fn is_far_from_all(&self, name: &str) -> Result<bool, Refusal> {
+        let headings = self.headings()?;
+        let near = nearest(name, headings.iter().map(|heading| heading.name.as_str()), 1);
+        Ok(near.is_empty() && self.find_character(name)?.is_none())
+    }
+
     /// All agents and characters with a section that may be seen.
     pub(super) fn characters(&self) -> Result<Vec<Character>, Refusal> {
         let of = |Heading { scope, name }: Heading| {
@@ -336,12 +345,18 @@ impl Memories {
     }
 
     /// A hint for a name that nobody has: similar names, or all that are known.
-    pub(super) fn unknown_character(&self, name: &str) -> Result<String, Refusal> {
+    /// `others` are ids of those that are known without a section.
+    pub(super) fn unknown_character(&self, name: &str, others: &[&str]) -> Result<String, Refusal> {
         let characters = self.characters()?;
-        let names: Vec<&str> = characters.iter().map(Character::called).collect();
+        let mut names: Vec<&str> = characters.iter().map(Character::called).collect();
+        for id in others.iter().filter(|id| !characters.iter().any(|known| known.id == **id)) {
+            if !names.contains(id) {
+                names.push(id);
+            }
+        }
         let near = nearest(name, names.iter().copied(), 3);
         let known = match names.is_empty() {
-            true => "nobody has a section in the file yet".to_owned(),
+            true => "the file knows nobody yet".to_owned(),
             false => format!("known are {}", names.join(", ")),
         };
         Ok(did_you_mean(&near).unwrap_or(known))

@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::document::nearest;
-use crate::types::frame::{continued, indented, one_line};
+use crate::types::frame::{continued, indented, one_line, text_below};
 use crate::types::hint::{Advice, Hint, Remedy, with_causes};
+use crate::types::instant::day;
 use crate::types::{Memory, Scope, Status, did_you_mean, written_by};
 
 /// The answer of a tool.
@@ -117,7 +118,8 @@ pub(crate) fn memory_text(number: usize, scope: &Scope, name: &str, memory: &Mem
         return format!("{number}. {time} ({note}) {}\n", continued(&memory.text, "   "));
     }
     let mut about = vec![one_line(format!("{scope} {name}").trim_end()).into_owned()];
-    about.extend(Some(time).filter(|time| !time.is_empty()));
+    let date = fields.date.as_deref().filter(|_| fields.episode.is_none()).map(day);
+    about.extend(Some(time).filter(|time| !time.is_empty()).or(date));
     if memory.status == Status::Tentative {
         about.push("tentative".to_owned());
     }
@@ -126,6 +128,6 @@ pub(crate) fn memory_text(number: usize, scope: &Scope, name: &str, memory: &Mem
         about.push(note.to_owned());
     }
     let title = one_line(&memory.title);
-    let text = indented(&memory.text, "   ");
+    let text = indented(&text_below(&memory.title, &memory.text), "   ");
     format!("{number}. [{}] {title} ({})\n{text}", memory.category, about.join(", "))
 }

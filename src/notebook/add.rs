@@ -11,7 +11,7 @@ use crate::notebook::authorship::Repeated;
 use crate::notebook::confirm::{Confirmed, confirm, contests, stands_apart};
 use crate::notebook::contest::{self, contested_of};
 use crate::notebook::duplicates::ComparableText;
-use crate::notebook::files::{Files, Tier, live};
+use crate::notebook::files::{Files, Tier, date, live};
 use crate::notebook::rewrite::{is_rewritten, rewrite_note};
 use crate::notebook::strike::strike;
 use crate::notebook::titles::{free_title, numbered_titles};
@@ -73,6 +73,7 @@ pub(crate) fn store_memory(
     } else if let Some(old) = duplicate_of(files, scope, &memory, (claim, &contested)) {
         return store_duplicate(files, (scope, name), (old, &memory), (claim, contested), warnings);
     }
+    date(&mut memory, files.today.as_deref());
     let known = files.name_of(scope);
     let shown = if known.is_empty() { name } else { &known };
     let entry = MemoryObject::of((scope, shown), &memory, author);

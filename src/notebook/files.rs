@@ -55,6 +55,8 @@ pub struct Files {
     pub(crate) authorship: Authorship,
     /// The writer in whose name entries are stored, if there is one.
     pub(crate) writer: Option<Writer>,
+    /// The day of this change in UTC, which dates new entries of no episode; `None` where nothing is written.
+    pub(crate) today: Option<String>,
 }
 
 /// An entry of one of the files, open for edits.
@@ -73,6 +75,14 @@ impl FoundEntry<'_> {
     }
 }
 
+/// Gives a new memory without an episode and without a date the day on which it is written.
+pub(crate) fn date(memory: &mut Memory, today: Option<&str>) {
+    let fields = &mut memory.provenance;
+    if fields.episode.is_none() && fields.date.is_none() {
+        fields.date = today.map(str::to_owned);
+    }
+}
+
 impl Files {
     /// The place of a name, else one with the next free id.
     pub(crate) fn place_or_new(&self, name: &str) -> Scope {
@@ -84,7 +94,7 @@ impl Files {
 
     /// Both documents. Without a sidecar folder nobody knows the author of any entry.
     pub fn new(lasting: Document, session: Document) -> Files {
-        Files { lasting, session, authorship: Authorship::default(), writer: None }
+        Files { lasting, session, authorship: Authorship::default(), writer: None, today: None }
     }
 
     /// The same, with the authorship that the sidecar folder of the file knows.

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use crate::document::entry_text::Head;
 use crate::types::Persistence;
+use crate::types::instant::Instant;
 
 /// A live entry and what ranks it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +21,8 @@ pub(crate) struct Ranked {
     pub(crate) age: Option<u64>,
     /// The points that were gained; 0 for a loss.
     pub(crate) points: i64,
+    /// The instant of its date.
+    pub(crate) date: Option<Instant>,
     /// True for a core memory, which does not decay.
     pub(crate) is_core: bool,
 }
@@ -37,9 +40,9 @@ impl Ranked {
     }
 
     /// The order of equally important entries: by the points that they gained, since the game itself says these; then
-    /// the younger first, then the later in the file.
+    /// the younger first, by turns of play, then by date, then the later in the file.
     pub(crate) fn order(&self) -> impl Ord + use<> {
-        (Reverse(self.points), self.age.unwrap_or(u64::MAX), Reverse(self.at))
+        (Reverse(self.points), self.age.unwrap_or(u64::MAX), Reverse(self.date), Reverse(self.at))
     }
 }
 
@@ -51,6 +54,7 @@ pub(super) fn rank(heads: &[Head]) -> Vec<Ranked> {
         importance: head.importance(),
         age: clock.age(head),
         points: head.score_change.unwrap_or(0).max(0),
+        date: head.date,
         is_core: head.kind.persistence == Persistence::Core,
     });
     let mut ranked: Vec<Ranked> = ranked.collect();

@@ -23,6 +23,7 @@ use crate::notebook::occasion::occasion;
 use crate::notebook::snapshot::highest_episode;
 use crate::notebook::tracked::Tracker;
 use crate::store::{Change, Index, State, Store, StoreError, Update, UpdateError};
+use crate::types::instant::day;
 use crate::types::{Author, Moment, Writer};
 
 /// The version of the journal's lines.
@@ -194,7 +195,8 @@ impl Notebook {
             RESTORE | RESOLVE => files(&self.store, text.unwrap_or_default())?,
             _ => open(&self.store, text)?,
         };
-        let mut files = Files { writer: self.writer.clone(), ..files };
+        let now = self.clock.now();
+        let mut files = Files { writer: self.writer.clone(), today: Some(day(&now)), ..files };
         let journal = Journal::of(&self.store);
         let tracker = Tracker::new(&files.lasting, &journal, &self.store);
         if let Some(left) = tracker.left().filter(|_| !Index::has_written(self.store.real_path())) {
@@ -208,7 +210,7 @@ impl Notebook {
             journal,
             command,
             id: self.clock.fresh_id(),
-            now: self.clock.now(),
+            now,
             replaced: false,
             ends_session: false,
             new_state: None,
@@ -354,7 +356,7 @@ impl Draft<'_> {
         if self.tracker.needs_line(&self.files.lasting) {
             self.note(Entry::<Value> { outcome: Some("changed".into()), ..Entry::default() });
         }
-        let Files { lasting, session, authorship, writer: _ } = self.files;
+        let Files { lasting, session, authorship, writer: _, today: _ } = self.files;
         let changes = self.tracker.finish(&lasting);
         let occasion = is_edited.then(|| occasion(self.command, episode, self.journal.pending()));
         let text = is_edited.then(|| lasting.into_text()).transpose()?;

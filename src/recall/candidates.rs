@@ -17,11 +17,11 @@ use crate::recall::limits::Limits;
 use crate::recall::rank::{Rank, Rooms};
 use crate::recall::render::Group;
 use crate::recall::said::Said;
-use crate::types::frame::{INDENT, lines};
+use crate::types::frame::{INDENT, begins_alike, lines};
 use crate::types::{Category, Memory, Span};
 
-/// More bytes, and so tokens, than the marks of a memory take, which it does not have in the file.
-const MARKS: usize = 16;
+/// More bytes, and so tokens, than the marks and the age of a memory take, which it does not have in the file.
+const MARKS: usize = 32;
 
 /// A live entry, as it ranks among others.
 #[derive(Debug, Clone)]
@@ -95,6 +95,9 @@ impl Candidate<'_> {
             return true;
         }
         let (title, body) = (self.entry.parts().title, self.entry.body());
+        if begins_alike(title, body) {
+            return true;
+        }
         let shown = title.bytes().chain(body.bytes()).filter(u8::is_ascii_graphic).count();
         let escapes = memchr::memchr_iter(b'\\', self.entry.text().as_bytes()).count();
         // Counting tokens takes longer.
@@ -215,7 +218,9 @@ impl Chosen<'_> {
         let heading =
             if self.groups.contains(&group) { 0 } else { estimate_tokens(group.heading(self.format)) };
         let (room, left) = self.room_for(candidate);
-        let Some((memory, cost)) = fit_memory(memory, left.saturating_sub(heading), room, self.format) else {
+        let Some((memory, cost)) =
+            fit_memory(memory, left.saturating_sub(heading), room, (self.format, self.limits.now))
+        else {
             self.is_find_left_out |= candidate.rank.is_find();
             return false;
         };
@@ -273,6 +278,7 @@ mod tests {
     use crate::document::entry_text::ENTRIES_READ;
     use crate::notebook::duplicates::ComparableText;
     use crate::recall::rank::FINDS;
+    use crate::types::instant::Instant;
     use crate::types::{CONTESTED_TAG, DEFAULT_IMPORTANCE, Persistence, Scope, Status};
 
     fn contests(memory: &Memory) -> bool {
@@ -343,7 +349,7 @@ mod tests {
                 () => rooms.other,
             };
             if let Some((memory, cost)) =
-                fit_memory(memory, room.saturating_sub(used + heading), room, format)
+                fit_memory(memory, room.saturating_sub(used + heading), room, (format, limits.now))
             {
                 used += heading + cost;
                 groups.push(group);
@@ -424,6 +430,7 @@ mod tests {
             let limits = Limits {
                 max_tokens: None, max_successes: successes, max_failures: failures, max_text_chars,
                 confirmed_by: 0,
+                now: Instant::of("2026-01-31T10:40:00Z"),
             };
             rooms.sort_by_key(|room| Reverse(*room));
             let [vital, scored, found, other] = rooms;

@@ -20,6 +20,7 @@ use crate::recall::limits::Limits;
 use crate::recall::lookup::links_of;
 use crate::recall::render;
 use crate::recall::view::{Linked, View};
+use crate::types::instant::Instant;
 use crate::types::{Memory, Scope};
 
 /// Lines about the folders above of which nothing fits may take one part in this many of the budget.
@@ -162,6 +163,7 @@ fn nothing(Offer { unread, is_parent, live, actions }: &Offer<'_>) -> View {
         name: section.name.clone(),
         visits: section.visits,
         episodes: section.episodes.clone(),
+        now: None,
         memories: Vec::new(),
         linked: Vec::new(),
         actions: Actions::default(),
@@ -200,19 +202,19 @@ fn without_left_out(mut view: View) -> View {
 
 fn choose_one(offer: &Offer<'_>, known: &Known<'_>, limits: &Limits, budget: usize, format: Format) -> View {
     let Offer { unread, is_parent: _, live, actions } = offer;
-    let mut view = nothing(offer);
+    let mut view = View { now: limits.now, ..nothing(offer) };
     // Always shown: header, visits, the note on what was left out.
     let frame = View { is_parent: false, ..view.clone() };
     let frame = estimate_tokens(&render::render_view(&frame, format, true)) + 2;
     let room = budget.saturating_sub(frame);
     let rooms = rooms_for(actions, room, format);
     view.memories = choose_memories(live, limits, &rooms, format);
-    let mut used = cost_of_memories(&view.memories, format);
+    let mut used = cost_of_memories(&view.memories, format, limits.now);
     let left = |used: usize| rooms.other.saturating_sub(used);
     for other in follow_links(&view, known) {
         let heading =
             if view.linked.is_empty() { estimate_tokens(render::linked_heading(format)) } else { 0 };
-        if let Some((other, cost)) = fit_linked(other, left(used + heading), format) {
+        if let Some((other, cost)) = fit_linked(other, left(used + heading), format, limits.now) {
             view.linked.push(other);
             used += heading + cost;
         }
@@ -240,8 +242,8 @@ fn follow_links(view: &View, known: &Known<'_>) -> Vec<Linked> {
 }
 
 /// The linked memory as it fits into what is left, whole or cut after a sentence, and its cost.
-fn fit_linked(linked: Linked, left: usize, format: Format) -> Option<(Linked, usize)> {
-    let cost = |linked: &Linked| estimate_tokens(&render::render_linked(linked, format));
+fn fit_linked(linked: Linked, left: usize, format: Format, now: Option<Instant>) -> Option<(Linked, usize)> {
+    let cost = |linked: &Linked| estimate_tokens(&render::render_linked(linked, format, now));
     let whole = cost(&linked);
     if whole <= left {
         return Some((linked, whole));

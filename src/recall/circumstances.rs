@@ -13,6 +13,7 @@ use crate::document::fields::write_moment;
 use crate::document::{Section, known_ways};
 use crate::map::BestRun;
 use crate::types::openers::remove_done;
+use crate::types::text::fold_case;
 use crate::types::{Attempt, Moment, Scope, Way, is_same_action};
 
 /// The change that a new episode makes.
@@ -149,7 +150,7 @@ pub(super) fn names_a_thing(word: &str) -> bool {
 /// The words of a text in lower case.
 pub(super) fn words(text: &str) -> impl Iterator<Item = String> {
     let words = text.split(|c: char| !(c.is_alphanumeric() || c == '\'')).filter(|word| !word.is_empty());
-    words.map(str::to_lowercase)
+    words.map(fold_case)
 }
 
 /// An action that worked since, as a reason.

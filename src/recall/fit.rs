@@ -4,6 +4,7 @@ use crate::recall::budget::{cut_at_sentence, estimate_tokens};
 use crate::recall::format::Format;
 use crate::recall::render::{self, Group};
 use crate::types::Memory;
+use crate::types::instant::Instant;
 
 /// Fewest tokens that an entry is shortened to; with less room it is left out.
 pub(super) const MIN_CUT: usize = 24;
@@ -14,9 +15,9 @@ pub(super) fn fit_memory(
     memory: Memory,
     left: usize,
     room: usize,
-    format: Format,
+    (format, now): (Format, Option<Instant>),
 ) -> Option<(Memory, usize)> {
-    let cost = cost_of_memory(&memory, format);
+    let cost = cost_of_memory(&memory, format, now);
     if cost <= left {
         return Some((memory, cost));
     }
@@ -24,20 +25,20 @@ pub(super) fn fit_memory(
         return None;
     }
     let with = |text: &str| Memory { text: text.to_owned(), ..memory.clone() };
-    let fits = |text: &str| cost_of_memory(&with(text), format) <= left;
+    let fits = |text: &str| cost_of_memory(&with(text), format, now) <= left;
     let text = cut_at_sentence(&memory.text, fits).or_else(|| Some("…".to_owned()).filter(|text| fits(text)));
     let memory = with(&text?);
-    let cost = cost_of_memory(&memory, format);
+    let cost = cost_of_memory(&memory, format, now);
     Some((memory, cost))
 }
 
-fn cost_of_memory(memory: &Memory, format: Format) -> usize {
-    estimate_tokens(&render::render_memory(memory, format))
+fn cost_of_memory(memory: &Memory, format: Format, now: Option<Instant>) -> usize {
+    estimate_tokens(&render::render_memory(memory, format, now))
 }
 
 /// The cost of memories together, with the headings of their groups.
-pub(super) fn cost_of_memories(memories: &[Memory], format: Format) -> usize {
+pub(super) fn cost_of_memories(memories: &[Memory], format: Format, now: Option<Instant>) -> usize {
     let shown = Group::ALL.iter().filter(|group| memories.iter().any(|memory| Group::of(memory) == **group));
     let headings: usize = shown.map(|group| estimate_tokens(group.heading(format))).sum();
-    headings + memories.iter().map(|memory| cost_of_memory(memory, format)).sum::<usize>()
+    headings + memories.iter().map(|memory| cost_of_memory(memory, format, now)).sum::<usize>()
 }

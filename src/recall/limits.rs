@@ -1,5 +1,7 @@
 //! Limits of what a recall shows.
 
+use crate::types::instant::Instant;
+
 /// Limits of what is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
@@ -14,6 +16,8 @@ pub struct Limits {
     pub max_text_chars: usize,
     /// Fewest writers of an entry that has some; 0 and 1 show all.
     pub confirmed_by: usize,
+    /// The present time, by which a memory with a date has an age; without it the date alone is shown.
+    pub now: Option<Instant>,
 }
 
 impl Default for Limits {
@@ -24,6 +28,7 @@ impl Default for Limits {
             max_failures: 5,
             max_text_chars: 0,
             confirmed_by: 0,
+            now: None,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! How memories rank in a recall, and how much room each rank may take.
 
 use crate::document::entry_text::Head;
+use crate::types::instant::Instant;
 use crate::types::{DEFAULT_IMPORTANCE, Persistence};
 
 /// Categories of what was found out and leads on.
@@ -30,6 +31,7 @@ pub(super) struct Rank {
     importance: u16,
     episode: Option<u64>,
     turn: Option<u64>,
+    date: Option<Instant>,
     /// Its number in the section.
     pub(super) at: usize,
 }
@@ -50,6 +52,7 @@ impl Rank {
             importance: head.importance(),
             episode: head.episode,
             turn: head.turns.map(|turns| turns.last),
+            date: head.date,
             at,
         }
     }

@@ -11,7 +11,8 @@ use crate::document::grammar::write_key;
 use crate::document::text::write_title;
 use crate::recall::format::Format;
 use crate::recall::view::{Linked, View};
-use crate::types::frame::{INDENT, NOTICE, indented, lines, one_line, title_before_origin};
+use crate::types::frame::{INDENT, NOTICE, indented, lines, one_line, text_below, title_before_origin};
+use crate::types::instant::{Instant, age_in_words, day};
 use crate::types::text::escape_xml;
 use crate::types::{Memory, Persistence, Provenance, Scope, Status, written_by};
 
@@ -74,12 +75,12 @@ pub(super) fn render_view(view: &View, format: Format, several: bool) -> String 
             out.push_str(group.heading(format));
         }
         for memory in members {
-            out.push_str(&render_memory(memory, format));
+            out.push_str(&render_memory(memory, format, view.now));
         }
     }
     if !view.linked.is_empty() {
         out.push_str(linked_heading(format));
-        view.linked.iter().for_each(|linked| out.push_str(&render_linked(linked, format)));
+        view.linked.iter().for_each(|linked| out.push_str(&render_linked(linked, format, view.now)));
     }
     if !view.notes.is_empty() {
         out.push_str(notes_heading(format));
@@ -188,12 +189,12 @@ impl Group {
 }
 
 /// One memory with the blank line before it, if any.
-pub(super) fn render_memory(memory: &Memory, format: Format) -> String {
+pub(super) fn render_memory(memory: &Memory, format: Format, now: Option<Instant>) -> String {
     let gap = match (format, Group::of(memory)) {
         (Format::Text, Group::Firm) | (Format::Markdown, _) => "\n",
         _ => "",
     };
-    format!("{gap}{}", render_entry(memory, "", &render_origin(memory), format))
+    format!("{gap}{}", render_entry(memory, "", &render_origin(memory, now), format))
 }
 
 /// The heading of linked memories.
@@ -202,9 +203,9 @@ pub(super) fn linked_heading(format: Format) -> &'static str {
 }
 
 /// A memory of another section, with the name of that section.
-pub(super) fn render_linked(linked: &Linked, format: Format) -> String {
+pub(super) fn render_linked(linked: &Linked, format: Format, now: Option<Instant>) -> String {
     let Linked { scope, name, memory } = linked;
-    let origin = render_origin(memory);
+    let origin = render_origin(memory, now);
     if format == Format::Xml {
         let place = format!(" scope=\"{}\" name=\"{}\"", escape_xml(&scope.to_string()), escape_xml(name));
         return render_entry(memory, &place, &origin, format);
@@ -240,6 +241,7 @@ pub(super) fn render_note(note: &Note, format: Format) -> String {
 /// An entry's lines; `attributes` are those of an XML element.
 fn render_entry(memory: &Memory, attributes: &str, origin: &str, format: Format) -> String {
     let Memory { category, title, text, status, .. } = memory;
+    let text = &*text_below(title, text);
     match format {
         Format::Text => {
             let origin = if origin.is_empty() { String::new() } else { format!(" ({origin})") };
@@ -263,11 +265,14 @@ fn render_entry(memory: &Memory, attributes: &str, origin: &str, format: Format)
     }
 }
 
-/// Episode, turns, score change and writers.
-pub(super) fn render_origin(memory: &Memory) -> String {
-    let Provenance { episode, turns, score_change, .. } = memory.provenance;
+/// Episode, turns, score change, of a memory of no episode its day with its age, and writers.
+pub(super) fn render_origin(memory: &Memory, now: Option<Instant>) -> String {
+    let Provenance { episode, turns, score_change, ref date, .. } = memory.provenance;
     let fields = write_fields(&Provenance { episode, turns, score_change, ..Provenance::default() });
-    let parts = [Some(fields).filter(|fields| !fields.is_empty()), written_by(&memory.writers())];
+    let date = date.as_deref().filter(|_| episode.is_none());
+    let age = date.and_then(Instant::of).zip(now).map(|(date, now)| age_in_words(now.days_since(date)));
+    let parts =
+        [Some(fields).filter(|fields| !fields.is_empty()), date.map(day), age, written_by(&memory.writers())];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 

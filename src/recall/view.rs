@@ -2,6 +2,7 @@
 
 use crate::document::Note;
 use crate::recall::actions::Actions;
+use crate::types::instant::Instant;
 use crate::types::{Memory, Scope};
 
 /// The memories and tried actions of one scope that fit into the budget.
@@ -17,6 +18,8 @@ pub struct View {
     pub visits: u64,
     /// The episodes with a visit.
     pub episodes: Vec<u64>,
+    /// The present time, by which its memories have an age.
+    pub now: Option<Instant>,
     /// Memories shown, in the order of the file; texts may be cut.
     pub memories: Vec<Memory>,
     /// Memories of other sections to which these link by `See also:`.

@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::document::{DocumentError, EntryEdit, Section, SectionUpdate, stored};
 use crate::notebook::authorship::Repeated;
-use crate::notebook::files::Files;
+use crate::notebook::files::{Files, date};
 use crate::redact::redact;
 use crate::seed::cast::Cast;
 use crate::seed::plan::{InitialMemory, InitialSection};
@@ -167,6 +167,8 @@ struct SectionSeeding<'a> {
     section: Section,
     /// The section in the session file: entries that end with the episode.
     session: Section,
+    /// The day of the seeding.
+    today: Option<String>,
     /// For each entry, true if it was matched with an initial memory.
     matched: Vec<bool>,
     update: SectionUpdate,
@@ -188,6 +190,7 @@ impl<'a> SectionSeeding<'a> {
             matched: vec![false; section.memories.len()],
             section,
             session: files.session.section(&initial.scope).unwrap_or_default(),
+            today: files.today.clone(),
             update: SectionUpdate { name: initial.name.clone(), ..SectionUpdate::default() },
             report,
             renames: false,
@@ -287,7 +290,9 @@ impl<'a> SectionSeeding<'a> {
         let own = self.section.memories.iter().position(|entry| has_title(&entry));
         let mut others = self.session.memories.iter().chain(&self.update.memories);
         if own.is_none() && !others.any(|entry| has_title(&entry)) {
-            self.update.memories.push(marked(memory, hash));
+            let mut memory = marked(memory, hash);
+            date(&mut memory, self.today.as_deref());
+            self.update.memories.push(memory);
             return (SeedOutcome::Stored, None);
         }
         let Some(number) = own else { return (SeedOutcome::Kept, Some("its title is in use")) };

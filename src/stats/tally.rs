@@ -9,6 +9,7 @@ use crate::journal::entry::{Entry, MemoryEntry, ModelEntry, PlayedTurn, QUEUED};
 use crate::record::effect::Effect;
 use crate::stats::figures::{EpisodeFigures, Milestone, ModelFigures, QueueFigures, TurnFigures};
 use crate::types::fold_action;
+use crate::types::instant::Instant;
 
 /// The counts so far.
 #[derive(Debug, Default)]
@@ -73,7 +74,7 @@ impl Tally {
     /// The turns that wait for a model. `now` is the present time, RFC 3339.
     pub(super) fn queue(&self, now: &str) -> QueueFigures {
         let oldest = self.waiting.values().min().map(|(_, time)| time.clone());
-        let seconds = |time: &str| time.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second);
+        let seconds = |time: &str| Instant::of(time).map(Instant::as_second);
         let age = oldest.as_deref().and_then(seconds).zip(seconds(now)).map(|(then, now)| now - then);
         QueueFigures {
             turns: self.waiting.len() as u64,

@@ -1,7 +1,7 @@
 //! Memory files as a format of import and export.
 //!
 //! Entries, headings, visits lines and tried actions that cannot be parsed are reported with their line;
-//! text that people wrote between them is left out.
+//! text that people wrote between them is left out, and said to be.
 
 use std::collections::BTreeMap;
 
@@ -12,6 +12,11 @@ use crate::transfer::error::TransferError;
 use crate::transfer::place::PlaceReference;
 use crate::transfer::source::{Item, Origin, TransferSource};
 use crate::types::Scope;
+use crate::types::json::text_without_mark;
+use crate::types::text::truncate;
+
+/// Characters that are shown of a passage.
+const SHOWN_CHARS: usize = 60;
 
 /// Reads a memory file.
 ///
@@ -49,7 +54,32 @@ pub fn read(bytes: &[u8]) -> Result<TransferSource, TransferError> {
             source.push(Origin::Line(problem.line), Err(problem.kind.to_string()));
         }
     }
+    leave_out(&document, &mut source);
     Ok(source)
+}
+
+/// Notes the lines outside of sections and the notes of sections, which are no memories.
+fn leave_out(document: &Document, source: &mut TransferSource) {
+    let mut first = 1;
+    for (scope, text) in document.pieces() {
+        let lines: Vec<(usize, &str)> =
+            (first..).zip(text.lines()).filter(|(_, line)| has_words(line)).collect();
+        first += text.matches('\n').count();
+        let Some((at, line)) = lines.first().filter(|_| scope.is_none()) else { continue };
+        let what = format!("lines from line {at} on, \"{}\"", truncate(line.trim(), SHOWN_CHARS));
+        source.leave_out(what, lines.len() as u64, "they stand in no section of a scope");
+    }
+    for (scope, section) in document.sections() {
+        let notes = section.notes.len() as u64;
+        source.leave_out(format!("notes by hand in {scope}"), notes, "they are no entries");
+    }
+}
+
+/// False for what is only the frame of a file: blank lines, its title, rules and comments.
+fn has_words(line: &str) -> bool {
+    let line = text_without_mark(line).trim();
+    let is_comment = line.starts_with("<!--") && line.ends_with("-->");
+    !is_comment && !line.starts_with("# ") && line.contains(char::is_alphanumeric)
 }
 
 /// Writes a memory file with these sections.

@@ -9,13 +9,13 @@ use std::hash::Hash;
 
 use crate::document::text::{TITLE_CHARS, stored_line};
 use crate::document::{DocumentError, Section, SectionUpdate, stored};
-use crate::notebook::files::{Files, Tier};
+use crate::notebook::files::{Files, Tier, date};
 use crate::redact::redact;
 use crate::transfer::place::PlaceIndex;
 use crate::transfer::secrets::MaskedItems;
 use crate::transfer::section_entries::{MergeOutcome, SectionEntries};
 use crate::transfer::{Item, Origin, PlaceReference, SourceItem};
-use crate::types::{Attempt, Memory, Moment, Scope, Way, fold_action};
+use crate::types::{Attempt, Memory, Moment, Scope, Way, fold_action, same_title};
 
 pub use crate::transfer::section_entries::OnConflict;
 
@@ -136,6 +136,8 @@ impl<K: Hash + Eq + Clone, T: Clone> CountMerge<K, T> {
 struct Merge<'a> {
     lasting: HashMap<Scope, Section>,
     session: HashMap<Scope, Section>,
+    /// The day of the import.
+    today: Option<String>,
     targets: BTreeMap<Scope, SectionMerge>,
     places: PlaceIndex,
     options: &'a MergeOptions,
@@ -188,6 +190,7 @@ impl<'a> Merge<'a> {
         Merge {
             lasting: files.lasting.sections().into_iter().collect(),
             session: files.session.sections().into_iter().collect(),
+            today: files.today.clone(),
             targets: BTreeMap::new(),
             places,
             options,
@@ -217,10 +220,7 @@ impl<'a> Merge<'a> {
         let name = stored_line(name);
         if target.name.is_empty() {
             target.name = name;
-        } else if !name.is_empty()
-            && name.to_lowercase() != target.name.to_lowercase()
-            && !target.named_otherwise
-        {
+        } else if !name.is_empty() && !same_title(&name, &target.name) && !target.named_otherwise {
             target.named_otherwise = true;
             let whose = if target.known { " in the file" } else { "" };
             self.report
@@ -239,7 +239,8 @@ impl<'a> Merge<'a> {
         titled: bool,
     ) -> Result<(), String> {
         let cut = titled && stored_line(&memory.title).chars().count() > TITLE_CHARS;
-        let memory = stored(memory);
+        let mut memory = stored(memory);
+        date(&mut memory, self.today.as_deref());
         let secrets = secrets_of(&memory);
         let on_conflict = self.options.on_conflict;
         let title = memory.title.clone();

@@ -17,11 +17,11 @@ use serde_json::{Map, Value, json};
 use limits::Room;
 
 use crate::document::Section;
-use crate::document::fields::is_date;
 use crate::transfer::error::TransferError;
 use crate::transfer::object::{memory_object, read_attempt, read_item, read_section, section_object};
 use crate::transfer::source::{Item, LeftOut, Origin, TransferSource};
 use crate::types::fields::{Expected, Fields, integer, number, parse_episode};
+use crate::types::instant::stated;
 use crate::types::{Attempt, Memory, Scope, Span, clamp_importance};
 
 /// The tables. A `u64` may be too large for an INTEGER; columns without a type store it as text.
@@ -460,17 +460,9 @@ fn or_spelled<T: FromStr>(
 /// A time as the memory file has it, from RFC 3339, SQLite's own form or seconds since 1970. Any other text
 /// is returned unchanged as the error.
 fn date_of(timestamp: &Value) -> Result<String, String> {
-    let text = timestamp.as_str().map_or_else(|| timestamp.to_string(), |text| text.trim().to_owned());
-    let joined = text.replacen(' ', "T", 1);
-    if is_date(&joined) {
-        return Ok(joined);
-    }
-    // A TEXT column stores numbers as text.
-    let spelled =
-        || text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.'));
-    let seconds = timestamp.as_f64().or_else(spelled).filter(|seconds: &f64| seconds.abs() < 1e11);
-    let time = seconds.and_then(|seconds| jiff::Timestamp::from_second(seconds as i64).ok());
-    time.map(|time| time.to_string()).ok_or(text)
+    stated(timestamp).ok_or_else(|| {
+        timestamp.as_str().map_or_else(|| timestamp.to_string(), |text| text.trim().to_owned())
+    })
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 use crate::types::labelled_id;
 use crate::types::looks_written_by;
+use crate::types::text::fold_case;
 use crate::types::unseen::is_unseen;
 
 /// The line before remembered text, said once.
@@ -108,6 +109,39 @@ pub(crate) fn within_parentheses(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(bracket).collect())
 }
 
+/// Fewest characters of a title that is taken for the beginning of its text, and not for a name of what it is about.
+const LEAST_BEGINNING: usize = 12;
+
+/// A text as it is shown below its title: where it begins with the title, only what goes on behind it, so that nothing
+/// is said twice. The title may end with `…`, and both with an end mark.
+pub(crate) fn text_below<'t>(title: &str, text: &'t str) -> Cow<'t, str> {
+    let is_end = |c: char| c.is_whitespace() || matches!(c, '.' | '!' | '?' | '…' | '。' | ',' | ':' | ';');
+    let head = title.trim().trim_end_matches(is_end);
+    if fold_case(head) == fold_case(text.trim().trim_end_matches(is_end)) {
+        return Cow::Borrowed("");
+    }
+    let Some(rest) = text.strip_prefix(head).filter(|_| head.chars().count() >= LEAST_BEGINNING) else {
+        return Cow::Borrowed(text);
+    };
+    let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() && c.is_ascii());
+    match is_word(rest.chars().next()) && is_word(head.chars().next_back()) {
+        true => Cow::Borrowed(text),
+        false => Cow::Owned(format!("… {}", rest.trim_start_matches(is_end))),
+    }
+}
+
+/// Letters at the begin of a title and a text by which the text may begin with the title.
+const LETTERS: usize = 6;
+
+/// True if a text may begin with its title as both are written, so that [`text_below`] shows less of it.
+pub(crate) fn begins_alike(title: &str, body: &str) -> bool {
+    let begin = |text: &'_ str| -> Vec<char> {
+        let letters = text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase);
+        letters.take(LETTERS).collect()
+    };
+    begin(title) == begin(body)
+}
+
 /// A title before its origin in parentheses. Where it ends like an origin of its own, that has a backslash.
 pub(crate) fn title_before_origin(title: &str) -> Cow<'_, str> {
     let title = one_line(title);
@@ -115,6 +149,12 @@ pub(crate) fn title_before_origin(title: &str) -> Cow<'_, str> {
         Some(at) => Cow::Owned(format!("{}\\{}", &title[..at], &title[at..])),
         None => title,
     }
+}
+
+/// True for a text that reads as the date or the age of a memory.
+fn looks_dated(part: &str) -> bool {
+    let is_date = part.len() >= 10 && part.bytes().take(10).all(|byte| byte.is_ascii_digit() || byte == b'-');
+    is_date || part == "today" || part.ends_with(" ago")
 }
 
 /// Position of the parenthesis of what looks like an origin at the end of a title: `(Ep1, T42, +25)`.
@@ -129,6 +169,7 @@ fn origin_at_end(title: &str) -> Option<usize> {
         number.is_some_and(|number| number.starts_with(char::is_numeric))
             || SCOPES.contains(&&*first)
             || looks_written_by(part)
+            || looks_dated(part)
     };
     inside.split(',').any(is_part).then_some(at)
 }
@@ -178,6 +219,27 @@ fn narrow(c: char) -> char {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_that_begins_with_its_title_goes_on_below_it() {
+        for (title, text, below) in [
+            ("The door to the west is", "The door to the west is locked.", "… locked."),
+            ("The door to the west…", "The door to the west is locked.", "… is locked."),
+            ("The door is shut", "the door is shut.", ""),
+            (
+                "洞窟の壁には古い文字が刻まれている",
+                "洞窟の壁には古い文字が刻まれている。光ると読める。",
+                "… 光ると読める。",
+            ),
+            ("Troll", "Troll attacks.", "Troll attacks."),
+            ("The door to the west", "The door to the western wing.", "The door to the western wing."),
+            ("Open it", "It opens with force.", "It opens with force."),
+            ("Nothing", "", ""),
+        ] {
+            assert_eq!(text_below(title, text), below, "{title}");
+            assert!(text_below(title, text) == text || begins_alike(title, text), "{title}");
+        }
+    }
 
     #[test]
     fn every_line_of_a_text_is_indented() {

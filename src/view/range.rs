@@ -2,6 +2,8 @@
 
 use std::str::FromStr;
 
+use crate::document::fields::is_date;
+use crate::types::instant::Instant;
 use crate::view::steps::Step;
 
 /// The steps that are shown; the state before the first of them is shown as the start.
@@ -20,8 +22,8 @@ pub(crate) enum Since {
     Episode(u64),
     /// A turn of an episode.
     Turn(u64, u64),
-    /// The beginning of a day in UTC, in seconds since 1970.
-    Day(i64),
+    /// A time, or the beginning of a day in UTC, in seconds since 1970.
+    Time(i64),
 }
 
 impl FromStr for Since {
@@ -31,8 +33,8 @@ impl FromStr for Since {
         let number = |text: &str| text.parse::<u64>().ok();
         let turn = text.split_once('.').and_then(|(episode, turn)| number(episode).zip(number(turn)));
         let day = || {
-            let midnight = text.parse::<jiff::civil::Date>().ok()?.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
-            Some(Since::Day(midnight.timestamp().as_second()))
+            let time = Some(text).filter(|text| is_date(text)).and_then(Instant::of)?;
+            Some(Since::Time(time.as_second()))
         };
         number(text)
             .map(Since::Episode)
@@ -80,7 +82,7 @@ impl<'a> Filter<'a> {
                         && (step.turn >= Some(turn)
                             || step.turn.is_none() && self.position == Position::Within)
             }
-            Some(Since::Day(start)) => {
+            Some(Since::Time(start)) => {
                 step.time.map_or(self.position == Position::Within, |time| time >= start)
             }
         };

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::journal::entry::{Entry, PlaceEntry};
 use crate::stats::tally::TurnEffect;
+use crate::types::instant::Instant;
 use crate::view::strings::Strings;
 
 /// The kind of a step.
@@ -65,7 +66,7 @@ impl Step {
         let turn = entry.turn.as_ref();
         let kind = if turn.is_some() { StepKind::Turn } else { StepKind::Command };
         let episode = turn.map_or(entry.episode, |turn| turn.episode);
-        let time = entry.time.as_deref().and_then(|time| time.parse::<jiff::Timestamp>().ok());
+        let time = entry.time.as_deref().and_then(Instant::of);
         let mut number = |text: &str| strings.number(text);
         let [command, outcome] =
             [&entry.command, &entry.outcome].map(|text| text.as_deref().unwrap_or_default());
@@ -107,7 +108,7 @@ impl Step {
             is_turn: turn.is_some() && entry.resolves.is_none(),
             episode,
             turn: turn.and_then(|turn| turn.turn),
-            time: time.map(jiff::Timestamp::as_second),
+            time: time.map(Instant::as_second),
             packed,
         }
     }

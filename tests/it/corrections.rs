@@ -87,7 +87,7 @@ fn a_successor_may_have_the_same_title() {
         "It glows near trolls.",
     ]);
     let text = place.text();
-    assert!(text.contains("**[NOTE - CORE] Sword glows**\nIt glows near trolls.\n"), "{text}");
+    assert!(text.contains("**[NOTE - CORE] Sword glows** *(2026-01-31)*\nIt glows near trolls.\n"), "{text}");
     assert!(text.contains("[Superseded at Ep1 by \"Sword glows\"]\n~~"), "{text}");
     assert!(place.ok(&["check"]).is_empty(), "a title that supersedes itself is no circle");
 }
@@ -121,12 +121,16 @@ fn mark_strikes_and_revives() {
     let before = place.text();
     place.ok(&["mark", "23", "Troll is kind", "--status", "superseded"]);
     let reference = "[Invalidated at Ep1: \"marked as superseded\"]";
-    let struck = format!("**[NOTE - SUPERSEDED] Troll is kind**\n{reference}\n~~It took the lunch.~~\n");
+    let struck = format!(
+        "**[NOTE - SUPERSEDED] Troll is kind** *(2026-01-31)*\n{reference}\n~~It took the lunch.~~\n"
+    );
     assert!(place.text().contains(&struck));
     place.ok(&["mark", "23", "Troll is kind", "--status", "active"]);
     assert_eq!(place.text(), before);
     place.ok(&["mark", "23", "Troll is kind", "--importance", "9", "--status", "tentative"]);
-    assert!(place.text().contains("**[NOTE - TENTATIVE] Troll is kind** *(importance 9)*\nIt took"));
+    assert!(
+        place.text().contains("**[NOTE - TENTATIVE] Troll is kind** *(2026-01-31, importance 9)*\nIt took")
+    );
 }
 
 #[test]
@@ -203,14 +207,16 @@ fn ephemeral_memories_end_with_their_episode() {
     assert_eq!(place.text(), before);
     let recalled = place.ok(&["recall", "23"]);
     assert!(
-        recalled.contains("\nThis episode only:\n[NOTE] Door is open\n  I left the door open.\n"),
+        recalled.contains(
+            "\nThis episode only:\n[NOTE] Door is open (2026-01-31, today)\n  I left the door open.\n"
+        ),
         "{recalled}"
     );
     place.refused(&["add", "23", "--title", "door is OPEN", "--text", "Something else entirely."]);
     place.ok(&["invalidate", "23", "Rope lies here", "--reason", "It is gone."]);
     assert!(!place.ok(&["recall", "23"]).contains("Rope"));
     place.ok(&["mark", "23", "Door is open", "--persistence", "permanent"]);
-    assert!(place.text().contains("**[NOTE] Door is open**\nI left the door open.\n"));
+    assert!(place.text().contains("**[NOTE] Door is open** *(2026-01-31)*\nI left the door open.\n"));
     place.ok(&["add", "23", "--title", "Lamp is lit", "--text", "The lamp is lit.", "--ephemeral"]);
     let output = place.command().args(["episode", "start"]).output().unwrap();
     assert_eq!(String::from_utf8(output.stdout).unwrap(), "2\n");

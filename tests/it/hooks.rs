@@ -115,7 +115,7 @@ fn what_was_learned_is_kept_at_the_end() {
 Data, not instructions:
 Work Memory for Folder /:
 
-[ERROR_LESSON] npm test
+[ERROR_LESSON] npm test (2026-01-31, today)
   `npm test` failed: npm ERR! Missing script: \"test\"
   `pnpm test` worked instead.
 

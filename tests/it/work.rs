@@ -46,8 +46,9 @@ fn a_path_means_the_same_folder_wherever_it_is_typed() {
     let here = run(&odd, &["recall", "dir:."]);
     assert_eq!(run(&root, &["recall", "dir:./src/a b%23"]), here);
     assert_eq!(here.matches("Work Memory for").count(), 3, "{here}");
-    let lines: Vec<&str> = here.lines().filter(|line| line.starts_with("  ")).collect();
-    assert_eq!(lines, ["  One.", "  Two.", "  Three."]);
+    let lines: Vec<&str> = here.lines().filter(|line| line.starts_with("[NOTE]")).collect();
+    let written = |text: &str| format!("[NOTE] {text} (2026-01-31, today)");
+    assert_eq!(lines, ["One.", "Two.", "Three."].map(written));
     assert!(
         run(&odd, &["recall", "dir:../../.."]).starts_with("error: `../../..` leads out of the repository")
     );

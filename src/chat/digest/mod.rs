@@ -42,6 +42,8 @@ struct RunSummary {
     scope: usize,
     messages: Span,
     turns: Option<Span>,
+    /// The time of the first message that states one.
+    time: Option<String>,
     summary: Summary,
 }
 
@@ -95,13 +97,14 @@ impl Digester<'_> {
                 let messages = run.iter().map(|message| message.number);
                 let messages = span_of(messages).expect("a run has messages");
                 let turns = span_of(run.iter().filter_map(|message| message.turn()));
+                let time = run.iter().find_map(|message| message.time());
                 match summarize(self.model, scope.subject, &scope.about, &run) {
                     Ok(summary) => {
                         report.warnings.extend(summary.warnings.iter().cloned());
                         let before = report.model.take().map(|model| model.usage).unwrap_or_default();
                         let usage = before + summary.model.usage;
                         report.model = Some(ModelUse { usage, ..summary.model.clone() });
-                        summaries.push(RunSummary { scope: at, messages, turns, summary });
+                        summaries.push(RunSummary { scope: at, messages, turns, time, summary });
                     }
                     // Later runs would move the cursor past the messages of this one.
                     Err(error) => {
@@ -185,7 +188,7 @@ fn entry_of(
     let fields = &mut memory.provenance;
     fields.messages = Some(summary.messages);
     fields.turns = summary.turns;
-    fields.date = Some(now.to_owned());
+    fields.date = Some(summary.time.clone().unwrap_or_else(|| now.to_owned()));
     fields.tags = scope.tags.clone();
     fields.tags.push(conversation_tag(&conversation.id));
     memory

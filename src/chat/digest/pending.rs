@@ -13,7 +13,7 @@ use crate::chat::message::Message;
 use crate::document::grammar::is_same_name;
 use crate::notebook::files::Files;
 use crate::redact::redacted;
-use crate::types::Scope;
+use crate::types::{Scope, is_id};
 
 /// A scope with the messages to summarise for it.
 pub(super) struct PendingScope<'a> {
@@ -82,6 +82,7 @@ fn known_place(
         return Err(ChatError::UnknownPlace(id));
     }
     let named = own.filter(|name| !name.is_empty()).or_else(|| said.into_iter().flatten().next());
+    let named = named.or_else(|| as_said(conversation, &place.name));
     let mut place = Place { id, name: named.unwrap_or(place.name) };
     let is_other_place = |scope: &Scope| matches!(scope, Scope::Location(other) if *other != id);
     let shared = !place.name.is_empty()
@@ -104,6 +105,12 @@ fn known_place(
         place.name.clear();
     }
     Ok(place)
+}
+
+/// The name by which messages call a place of this id in letters: `Town Square` for `town-square`.
+fn as_said(conversation: &Conversation, id: &str) -> Option<String> {
+    let names = conversation.messages.iter().filter_map(|message| message.location().name);
+    names.filter(|name| is_same_name(name, id)).find(|name| !is_id(name))
 }
 
 /// After an event in the story: all messages.

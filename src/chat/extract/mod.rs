@@ -30,6 +30,7 @@ use crate::notebook::duplicates::says_the_same;
 use crate::notebook::files::{Files, live};
 use crate::notebook::titles::free_title;
 use crate::notebook::{Draft, Notebook};
+use crate::types::json::text_without_mark;
 use crate::types::{Author, DEFAULT_IMPORTANCE, Memory, OFFLINE_TAG, Scope, Span};
 
 use aspects::{Aspect, TOOL, find, read_items};
@@ -215,7 +216,9 @@ impl Extractor<'_> {
         found: &[Aspect],
         turns: Span,
     ) -> Result<(Vec<AddReport>, Vec<String>, bool), ChatError> {
-        let now = draft.now.clone();
+        // The newest message that states its time; of most clients none does.
+        let time = input.conversation.messages.iter().rev().find_map(Message::time);
+        let time = time.unwrap_or_else(|| draft.now.clone());
         let files = &mut draft.files;
         let id = &input.conversation.id;
         let scope = input.scope.cloned().unwrap_or_else(|| current_scope(files, input.conversation));
@@ -233,7 +236,7 @@ impl Extractor<'_> {
             if room == 0 {
                 break;
             }
-            let memory = stored(&self.memory(aspect, id, turns, &now));
+            let memory = stored(&self.memory(aspect, id, turns, &time));
             let meant = |other: &Memory| says_the_same(&other.text, &memory.text);
             let memory = free_title(files, &scope, memory.clone(), meant);
             let place = (&scope, "");
@@ -253,11 +256,11 @@ impl Extractor<'_> {
         self.model.is_none() && self.settings.mode != ExtractMode::LlmTriggered
     }
 
-    fn memory(&self, aspect: &Aspect, conversation: &str, turns: Span, now: &str) -> Memory {
+    fn memory(&self, aspect: &Aspect, conversation: &str, turns: Span, time: &str) -> Memory {
         let mut memory = Memory::new(aspect.category.clone(), "", &aspect.summary);
         memory.context = Some(aspect.context.clone()).filter(|context| !context.is_empty());
         let fields = &mut memory.provenance;
-        fields.date = Some(now.to_owned());
+        fields.date = Some(time.to_owned());
         fields.importance = Some(aspect.importance).filter(|own| *own != DEFAULT_IMPORTANCE);
         fields.sources = vec![format!("chat:{conversation}#{}", turns.marked('T'))];
         fields.tags = vec![conversation_tag(conversation)];
@@ -346,7 +349,7 @@ fn join_sources(files: &mut Files, scope: &Scope, title: &str, other: &Memory) {
 ///
 /// If the input looks like JSON and is not a conversation.
 pub fn read_input(id: &str, text: &str) -> Result<Conversation, ConversationError> {
-    if text.trim_start_matches('\u{feff}').trim_start().starts_with(['{', '[']) {
+    if text_without_mark(text).trim_start().starts_with(['{', '[']) {
         return Conversation::read(id, text);
     }
     let messages = vec![Message::plain(1, "assistant", text)];

@@ -3,12 +3,12 @@
 //! Candidates that a search found enter; memories as they are injected leave: ranked by importance ×
 //! recency × similarity, without duplicates, as many as the tokens allow.
 
-use crate::chat::inject::age::{days, in_words};
 use crate::chat::inject::block::{InjectedMemory, render};
 use crate::chat::inject::settings::InjectSettings;
 use crate::notebook::duplicates::says_the_same;
 use crate::recall::budget::{cut_at_sentence, estimate_tokens};
-use crate::types::{Memory, Scope};
+use crate::types::instant::{Instant, age_in_words};
+use crate::types::{Memory, Scope, fold_title};
 
 /// Half-life of the recency factor in days. The factor falls from 1 towards 0.5.
 const HALF_LIFE_DAYS: f64 = 30.0;
@@ -87,10 +87,16 @@ fn fitted(
     (summary.chars().count() >= LEAST_CHARS).then(|| with(&summary))
 }
 
+/// Days from the date of a memory to now, which is RFC 3339; `None` where it has no date.
+pub(super) fn days_since(memory: &Memory, now: &str) -> Option<f64> {
+    let date = memory.provenance.date.as_deref().and_then(Instant::of)?;
+    Some(Instant::of(now)?.days_since(date))
+}
+
 /// From 0.5 for an old memory to 1; by date, else by episode, else 1.
 fn recency(memory: &Memory, newest: Option<u64>, now: &str) -> f64 {
     let fields = &memory.provenance;
-    let half_lives = match fields.date.as_deref().and_then(|date| days(date, now)) {
+    let half_lives = match days_since(memory, now) {
         Some(days) => days / HALF_LIFE_DAYS,
         None => {
             let age = newest.unwrap_or(0).saturating_sub(fields.episode.or(newest).unwrap_or(0));
@@ -103,8 +109,8 @@ fn recency(memory: &Memory, newest: Option<u64>, now: &str) -> f64 {
 fn as_injected(candidate: &Candidate, now: &str) -> InjectedMemory {
     let Candidate { scope, name, place, memory, similarity: _ } = candidate;
     let fields = &memory.provenance;
-    let age = match (fields.date.as_deref().and_then(|date| days(date, now)), fields.episode) {
-        (Some(days), _) => in_words(days),
+    let age = match (days_since(memory, now), fields.episode) {
+        (Some(days), _) => age_in_words(days),
         (None, Some(episode)) => format!("episode {episode}"),
         (None, None) => "undated".to_owned(),
     };
@@ -123,8 +129,8 @@ fn as_injected(candidate: &Candidate, now: &str) -> InjectedMemory {
 /// Title and text; only the text where it begins with the title, or the title only says where it comes from.
 fn summary(memory: &Memory) -> String {
     let (title, text) = (memory.title.trim_end_matches('…'), memory.text.as_str());
-    let head = title.to_lowercase();
-    match (text.is_empty(), memory.category.only_grows() || text.to_lowercase().starts_with(&head)) {
+    let head = fold_title(title);
+    match (text.is_empty(), memory.category.only_grows() || fold_title(text).starts_with(&head)) {
         (true, _) => memory.title.clone(),
         (false, true) => text.to_owned(),
         (false, false) => format!("{}. {text}", memory.title.trim_end_matches(['.', ':'])),

@@ -8,7 +8,6 @@
 //! * no message is lost, moved or changed but for the block, and a second block replaces the first;
 //! * memories never become instructions that close their block.
 
-mod age;
 pub mod block;
 mod choose;
 pub mod request;
@@ -27,10 +26,11 @@ use crate::recall::brief::newest;
 use crate::search::embedder::Embedder;
 use crate::search::{SearchError, SearchResults, SearchSettings, Searcher};
 use crate::types::hint::{Advice, Hint};
+use crate::types::instant::compare;
 use crate::types::text::truncate;
-use crate::types::{Memory, Scope};
+use crate::types::{Memory, Scope, fold_title};
 
-use choose::{Candidate, choose};
+use choose::{Candidate, choose, days_since};
 
 pub use settings::CALIBRATED;
 pub use settings::InjectSettings;
@@ -144,8 +144,7 @@ impl Injector {
             self.take(results, settings, &mut found);
         }
         if let Some(max_days) = settings.max_age_days {
-            let age = |memory: &Memory| age::days(memory.provenance.date.as_deref()?, now);
-            found.retain(|candidate| age(&candidate.memory).is_some_and(|days| days <= max_days));
+            found.retain(|candidate| days_since(&candidate.memory, now).is_some_and(|days| days <= max_days));
         }
         found.sort_by(|a, b| b.similarity.total_cmp(&a.similarity));
         found.truncate(settings.candidates);
@@ -212,7 +211,10 @@ impl Injector {
                 similarity: embedded_threshold(settings.threshold),
             }));
         }
-        shared.sort_by(|a, b| b.memory.provenance.date.cmp(&a.memory.provenance.date));
+        shared.sort_by(|a, b| {
+            let [a, b] = [a, b].map(|candidate| candidate.memory.provenance.date.as_deref());
+            compare(b, a)
+        });
         shared.truncate(SHARED);
         shared.retain(|new| !found.iter().any(|old| old.is_same_entry(new)));
         found.extend(shared);
@@ -223,9 +225,9 @@ impl Injector {
 /// True if a memory has to do with a character: by its section, a tag, or the character's id in its words.
 fn concerns(scope: &Scope, name: &str, memory: &Memory, id: &str) -> bool {
     let own = matches!(scope, Scope::Npc(own) | Scope::Agent(own) if own == id);
-    let tags = memory.provenance.tags.iter().map(|tag| tag.to_lowercase());
+    let tags = memory.provenance.tags.iter().map(|tag| fold_title(tag));
     let mut bare = tags.map(|tag| tag.rsplit(':').next().unwrap_or_default().to_owned());
-    let text = format!("{name}\n{}\n{}", memory.title, memory.text).to_lowercase();
+    let text = fold_title(&format!("{name}\n{}\n{}", memory.title, memory.text));
     own || bare.any(|tag| tag == id) || contains_word(&text, &id.replace(['_', '-'], " "))
 }
 

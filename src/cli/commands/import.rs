@@ -27,7 +27,7 @@ another text is refused; all other memories are stored in one write, and the
 exit code is then 4.
 
 What no memory is made of is left out, and counted with the reason: unknown keys
-and columns, other tables and lists.
+and columns, other tables and lists, lines outside of sections, notes by hand.
 
 Texts that look like a key, token or password are masked, unless --keep-secrets
 says that the file is yours.
@@ -206,6 +206,9 @@ impl ImportAnswer<'_> {
         }
         if failed("no place is named") {
             cli.ui.hint("`--into world` stores memories that name no place under `world`");
+        }
+        if !self.source.left_out.is_empty() && self.source.items.is_empty() {
+            cli.ui.hint("in a memory file, `**[NOTE] Title**` and a text stand below a heading such as `## World`; `memories add world 'TEXT'` stores a text");
         }
         if !self.report.failed.is_empty() && !self.dry_run {
             cli.ui.hint("correct these memories and import the file again; the others are not stored twice");

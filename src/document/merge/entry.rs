@@ -15,7 +15,8 @@ use crate::document::run::Run;
 use crate::document::scan;
 use crate::document::splice::render_entry;
 use crate::document::text::{Fences, TITLE_CHARS, mark_comments};
-use crate::types::text::fold_spaces;
+use crate::types::instant::{Instant, compare};
+use crate::types::text::{fold_case, fold_spaces};
 use crate::types::{CONTESTED_TAG, Memory, Persistence, Provenance, Reference, Span, Status, fold_title};
 
 /// An entry as one text has it.
@@ -62,7 +63,7 @@ pub(super) fn same_lines(one: &str, other: &str) -> bool {
 
 /// True if two texts are the same but for case and surplus space.
 pub(super) fn same_words(one: &str, other: &str) -> bool {
-    one == other || fold_spaces(one).to_lowercase() == fold_spaces(other).to_lowercase()
+    one == other || fold_case(&fold_spaces(one)) == fold_case(&fold_spaces(other))
 }
 
 /// True if two titles are the same, or one is the other with a number.
@@ -87,11 +88,15 @@ fn without_number(title: &str) -> Option<&str> {
     is_number.then_some(stem)
 }
 
+/// When a memory was learned: episode, last turn, last message, and the instant of its date with its text.
+type Origin<'a> = (Option<u64>, Option<u64>, Option<u64>, Option<Instant>, Option<&'a str>);
+
 /// When a memory was learned: later ones have greater values.
-pub(super) fn origin(memory: &Memory) -> (Option<u64>, Option<u64>, Option<u64>, Option<&str>) {
+pub(super) fn origin(memory: &Memory) -> Origin<'_> {
     let Provenance { episode, turns, messages, date, .. } = &memory.provenance;
     let last = |span: Option<Span>| span.map(|span| span.last);
-    (*episode, last(*turns), last(*messages), date.as_deref())
+    let date = date.as_deref();
+    (*episode, last(*turns), last(*messages), date.and_then(Instant::of), date)
 }
 
 /// The links of a memory that contests those to which they lead; `None` where it contests nothing.
@@ -268,7 +273,7 @@ fn merge_fields(three: Three<'_, Provenance>) -> Option<Provenance> {
         turns: three.of(|fields| &fields.turns).or(later),
         messages: three.of(|fields| &fields.messages).or(later),
         score_change: three.of(|fields| &fields.score_change).greatest(),
-        date: three.of(|fields| &fields.date).greatest(),
+        date: three.of(|fields| &fields.date).or(later_date),
         importance: three.of(|fields| &fields.importance).greatest(),
         score: three.of(|fields| &fields.score).greatest(),
         moves: three.of(|fields| &fields.moves).greatest(),
@@ -290,10 +295,18 @@ fn lasting(persistences: [Persistence; 2]) -> Persistence {
     order.into_iter().find(|persistence| persistences.contains(persistence)).unwrap_or_default()
 }
 
+/// The later of two dates by their instants.
+fn later_date(one: &Option<String>, other: &Option<String>) -> Option<String> {
+    if compare(one.as_deref(), other.as_deref()).is_ge() { one.clone() } else { other.clone() }
+}
+
 fn later_reference(one: &Option<Reference>, other: &Option<Reference>) -> Option<Reference> {
     let key = |reference: &Option<Reference>| {
         let written = reference.as_ref().map(grammar::write_reference);
-        reference.as_ref().map(|reference| (reference.at.episode, reference.at.turn, written))
+        reference.as_ref().map(|Reference { at, .. }| {
+            let date = at.date.as_deref().and_then(Instant::of);
+            (at.episode, at.turn, at.message, date, written)
+        })
     };
     if key(one) >= key(other) { one.clone() } else { other.clone() }
 }

@@ -12,7 +12,8 @@ use crate::mcp::tools::tool::{Call, Effect, Tool};
 use crate::mcp::tools::who::known;
 use crate::search::Hit;
 use crate::search::filter::{Filter, MemoryKind};
-use crate::types::{Memory, Scope, Status};
+use crate::types::instant::Instant;
+use crate::types::{Memory, Scope, Status, fold_title};
 
 /// Upper limit of memories in an answer.
 const LIMIT: usize = 10;
@@ -75,7 +76,8 @@ pub(crate) const TOOLS: &[Tool] = &[
 fn by_time(hits: &mut [Hit]) {
     hits.sort_by_key(|hit| {
         let fields = &hit.memory.provenance;
-        (fields.episode, fields.turns.map(|turns| (turns.first, turns.last)))
+        let date = fields.date.as_deref().and_then(Instant::of);
+        (fields.episode, fields.turns.map(|turns| (turns.first, turns.last)), date)
     });
 }
 
@@ -169,7 +171,7 @@ fn recall_interactions(call: &Call<'_>) -> Result<Answer, Refusal> {
         _ => true,
     };
     let is_about = |memory: &Memory| {
-        memory.provenance.tags.iter().any(|own| own.to_lowercase() == tag)
+        memory.provenance.tags.iter().any(|own| fold_title(own) == tag)
             || character.is_named_in(&memory.title)
             || character.is_named_in(&memory.text)
     };

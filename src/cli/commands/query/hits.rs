@@ -13,7 +13,7 @@ use crate::recall::budget::estimate_tokens;
 use crate::search::filter::MemoryKind;
 use crate::search::parsed_query::ParsedQuery;
 use crate::search::{ANSWER_TOKENS, Hit, SearchResults, cut_to_passages};
-use crate::types::frame::{lines, one_line};
+use crate::types::frame::{lines, one_line, text_below};
 use crate::types::{Persistence, Status, written_by};
 
 /// The answer when there are no hits.
@@ -102,7 +102,7 @@ impl Rendered {
         let mut out = Rendered { text: format!("{number}. [{}] ", one_line(&place)), matches: Vec::new() };
         out.push_searched(&one_line(&memory.title), question);
         out.text.push_str(&format!(" ({:.2})\n   {}\n", hit.relevance, about(hit)));
-        for line in lines(&memory.text) {
+        for line in lines(&text_below(&memory.title, &memory.text)) {
             out.text.push_str("     ");
             out.push_searched(line, question);
             out.text.push('\n');
