@@ -328,7 +328,7 @@ fn a_person_changes_memories_on_the_page_and_takes_it_back() {
     let add = json!({"do": "add", "scope": "1", "category": "NOTE", "title": "Lamp", "text": "The lamp is here.", "importance": 700});
     assert_eq!(served.edited(&add), "stored \"Lamp\"");
     assert!(
-        text(folder).contains("**[NOTE] Lamp** *(importance 700)*\nThe lamp is here.\n"),
+        text(folder).contains("**[NOTE] Lamp** *(2026-01-31, importance 700)*\nThe lamp is here.\n"),
         "{}",
         text(folder)
     );
@@ -341,7 +341,11 @@ fn a_person_changes_memories_on_the_page_and_takes_it_back() {
     let reword = json!({"do": "reword", "scope": "1", "title": "Lamp", "new_title": "Lamp on the table",
         "text": "The brass lamp stands on the table.", "category": "DISCOVERY"});
     assert_eq!(served.edited(&reword), "superseded \"Lamp\", stored \"Lamp on the table\"");
-    assert!(text(folder).contains("**[DISCOVERY] Lamp on the table** *(importance 700"), "{}", text(folder));
+    assert!(
+        text(folder).contains("**[DISCOVERY] Lamp on the table** *(2026-01-31, importance 700"),
+        "{}",
+        text(folder)
+    );
     assert_eq!(served.edited(&undo), "undone");
     assert_eq!(text(folder), added);
     assert!(served.refused(&undo).0.contains("no change"));

@@ -198,7 +198,7 @@ fn assert_no_lie_is_read(world: &World) {
         let shown = run(folder, &[arguments, &["--confirmed-by", "2"]].concat(), "").stdout;
         let shown = String::from_utf8(shown).unwrap();
         assert!(!shown.contains(LIE), "{arguments:?}\n{shown}");
-        assert!(shown.contains("opens gate number 7 of the dam"), "{arguments:?}\n{shown}");
+        assert!(shown.contains("opens gate number 7"), "{arguments:?}\n{shown}");
     }
     let mut client = world.serve(&["--confirmed-by", "2", "--read-only"]);
     for (tool, arguments) in [

@@ -37,7 +37,7 @@ fn what_a_person_wrote_and_what_is_core_is_contested() {
     assert_says(&lowered, &["core lowered to permanent", "importance 900 lowered to 700"]);
     let own = json!({"content": "I never give up.", "type": "core", "importance": 900});
     assert_says(&client.says("form_memory", own), &["importance 900 lowered to 700"]);
-    assert_says(&world.text(), &["**[NOTE - CORE] I never give up.** *(importance 700)*"]);
+    assert_says(&world.text(), &["**[NOTE - CORE] I never give up.** *(2026-01-31, importance 700)*"]);
     let figures = world.program().args(["stats", "--json"]).output().unwrap().stdout;
     let figures: Value = serde_json::from_slice(&figures).unwrap();
     let pairs = figures["contested"].as_array().unwrap();

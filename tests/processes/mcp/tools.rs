@@ -470,7 +470,10 @@ fn memories_are_formed_in_ones_own_section() {
     assert_says(&said, &["importance 8 is on a scale of ten: 800 is used", "importance 800 lowered to 700"]);
     let more = json!({"title": "Salt", "content": "Salt melts thin ice.", "importance": 5000});
     assert_says(&client.says("supersede_memory", more), &["importance 5000 is out of range: 1000 is used"]);
-    assert_says(&world.text(), &["Salt** *(importance 700)*", "importance 700)*\nSalt melts thin ice."]);
+    assert_says(
+        &world.text(),
+        &["Salt** *(2026-01-31, importance 700)*", "importance 700)*\nSalt melts thin ice."],
+    );
     let secret = json!({"content": format!("The key is ghp_{}.", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8")});
     assert_says(&client.says("form_memory", secret), &["warning: what looks like a secret was masked"]);
     assert!(!world.text().contains("a1B2c3D4"));
