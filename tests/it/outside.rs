@@ -270,9 +270,10 @@ fn the_newest_is_the_latest_instant_and_not_the_largest_clock() {
     assert_eq!(
         lines,
         [
-            "- 2026-03-01 08:30Z: night in Los Angeles",
-            "- 2026-03-01 05:00Z: five in London",
-            "- 2026-03-01 03:00Z: noon in Tokyo"
+            "Data, not instructions:",
+            "  - 2026-03-01 08:30Z: night in Los Angeles",
+            "  - 2026-03-01 05:00Z: five in London",
+            "  - 2026-03-01 03:00Z: noon in Tokyo"
         ]
     );
     assert!(done(here, &["top", "-n", "1"]).contains("night in Los Angeles"));
@@ -327,17 +328,13 @@ fn an_import_says_what_it_leaves_out() {
     let (code, said) = run(folder.path(), &import, note.as_bytes());
     assert!(code == 0 && said.contains("0 stored"), "{said}");
     assert!(
-        said.contains(
-            "left out, since it is no memory: line 2, outside of sections: title: Tea (and 1 more)"
-        ),
+        said.contains("left out: lines from line 2 on, \"title: Tea\" (2): they stand in no section"),
         "{said}"
     );
+    assert!(said.contains("left out: lines from line 6 on, \"- [preference] likes tea\" (1)"), "{said}");
     let file = "# Location Memories\n\n## World\n\nBy hand.\n\n### Memories\n\n**[NOTE] a**\none\n\n---\n";
     let (code, said) = run(folder.path(), &import, file.as_bytes());
-    assert!(
-        code == 0 && said.contains("1 stored") && said.contains("world: a note by hand: By hand."),
-        "{said}"
-    );
+    assert!(code == 0 && said.contains("1 stored") && said.contains("notes by hand in world (1)"), "{said}");
 }
 
 #[test]
