@@ -3,7 +3,7 @@
 //! Each check takes a text and panics if an invariant is broken: bytes lost, an entry forged, a value misread.
 
 use memories::document::scan::{Event, lines, walk};
-use memories::document::{Document, RegionKind, check, evidence, grammar, stored, ways};
+use memories::document::{Document, RegionKind, check, evidence, grammar, stored, visits, ways};
 use memories::llm::answer::parse_object;
 use memories::record::answer::{Evidence, read_answer};
 use memories::record::prompt::MAX_TITLES;
@@ -93,8 +93,8 @@ fn lines_settle(line: &str) {
         let written = ways::write_way(&way.way);
         assert_eq!(ways::parse_way(&written).map(|way| ways::write_way(&way.way)), Some(written));
     }
-    if let Some(visits) = grammar::parse_visits(line) {
-        assert_eq!(grammar::parse_visits(&grammar::write_visits(&visits)), Some(visits));
+    if let Some(visits) = visits::parse_visits(line) {
+        assert_eq!(visits::parse_visits(&visits::write_visits(&visits)), Some(visits));
     }
 }
 

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use crate::document::fields::is_date;
+use crate::document::field::is_date;
 use crate::types::fields::parse_span;
 use crate::types::{EXPECTED_IMPORTANCE, Span, importance_of_person};
 

@@ -19,6 +19,7 @@ use crate::document::problem::{Kind, Problem, column};
 use crate::document::references::{Node, PlacedLink, References};
 use crate::document::scan::{self, BYTE_ORDER_MARK, Event, LineNumbers, walk};
 use crate::document::tree::{Block, Document};
+use crate::document::version::newer_format;
 use crate::document::{near, near_entry, twins};
 use crate::types::{Memory, SAME_TITLE_TAG, Scope};
 
@@ -85,6 +86,11 @@ fn problems_outside_conflicts(source: &str) -> Vec<Problem> {
         let links = entries().flat_map(|(entry, memory)| section.links(entry, memory));
         references.links.extend(links.map(|link| (&heading.scope, link)));
     }
+    problems.extend(newer_format(source).map(|found| {
+        let kind = Kind::NewerFormat(found.version);
+        Problem::new(found.line, 1, kind)
+    }));
+    lost_ways(&document, &numbers, &mut problems);
     problems.extend(misread(&document).problems);
     problems.extend(references.problems());
     if document.is_unclosed() {
@@ -153,7 +159,7 @@ pub fn first_error(source: &str) -> Option<Problem> {
 fn is_suspect_heading(line: &str) -> bool {
     RegionKind::begun_by(line) == RegionKind::Other
         && grammar::split_heading(line).is_none()
-        && (near::heading(line).is_some() || near::part(line).is_some())
+        && (near::heading(line).is_some() || near::part(line).is_some() || near_entry::entry(line).is_some())
 }
 
 /// True if a line may hide something. `in_scope` says whether a section of ours is open.
@@ -174,10 +180,10 @@ pub(crate) fn is_suspect_line(offset: u64, line: &[u8], in_scope: &mut bool) -> 
         if scan::is_section_boundary(line.as_bytes()) {
             *in_scope = grammar::split_heading(line).is_some();
             if *in_scope {
-                return false;
+                return scan::has_lone_return(line);
             }
         }
-        return is_suspect_heading(line);
+        return scan::has_lone_return(line) || is_suspect_heading(line);
     }
     let may_be_heading = line.trim_start_matches(near::is_space).starts_with('#');
     may_be_heading && is_suspect_heading(line) || near_entry::entry(line).is_some()
@@ -228,6 +234,30 @@ impl Section<'_> {
             PlacedLink { link, line, column: column(&text[line_start..], at - line_start) }
         };
         Link::parse_all(see_also).into_iter().map(placed).collect()
+    }
+}
+
+/// Ways to a place without a section where another place has the name in the link: most likely a heading got another id.
+fn lost_ways(document: &Document, numbers: &LineNumbers, problems: &mut Vec<Problem>) {
+    let source = document.source();
+    let places = document.headings().filter_map(|heading| match heading.scope {
+        Scope::Location(id) => Some((id, heading.name.as_str())),
+        _ => None,
+    });
+    let ids: BTreeSet<u64> = places.clone().map(|(id, _)| id).collect();
+    let by_name: BTreeMap<&str, u64> = places.map(|(id, name)| (name, id)).collect();
+    for block in document.blocks().iter().filter(|block| block.heading.is_some()) {
+        let Some(start) = block.source_start() else { continue };
+        for way in &block.parsed(source).ways {
+            let to = way.value.way.to;
+            let name = &way.value.way.name;
+            if let Some(&found) =
+                by_name.get(name.as_str()).filter(|_| !ids.contains(&to) && !name.is_empty())
+            {
+                let kind = Kind::LostWay { to, name: name.clone(), found };
+                problems.push(Problem::new(numbers.line(start + way.range.start), 1, kind));
+            }
+        }
     }
 }
 

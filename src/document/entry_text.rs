@@ -11,9 +11,11 @@ use foldhash::fast::FixedState;
 use memchr::memmem::Finder;
 
 use crate::document::comment_end;
-use crate::document::fields::{Field, percent_decode, split_fields};
+use crate::document::field::Field;
+use crate::document::fields::{percent_decode, split_fields};
 use crate::document::grammar::{self, EntryParts, split_entry};
 use crate::document::scan;
+use crate::document::strike::is_all_struck;
 use crate::document::text::{CONTEXT, ReadText, SEE_ALSO, read_text, read_title};
 use crate::types::instant::Instant;
 use crate::types::{
@@ -127,6 +129,9 @@ pub(super) fn parse_entry(text: &str) -> Option<Memory> {
     let lines = scan::lines(text);
     let (first, mut body) = lines.split_first().filter(|(first, _)| !first.hidden)?;
     let mut memory = grammar::parse_entry(first.text(text))?;
+    if is_all_struck(body.iter().map(|line| (line.text(text), line.hidden))) {
+        memory.status = Status::Superseded;
+    }
     if !memory.is_live() {
         let blank = body.iter().take_while(|line| scan::is_blank(line.text(text))).count();
         let line = body.get(blank).filter(|line| !line.hidden);
@@ -180,15 +185,18 @@ impl Head {
 /// Reads the first lines of many entries. Few of their brackets are different.
 #[derive(Debug, Default)]
 pub(crate) struct HeadReader<'a> {
-    kinds: HashMap<(&'a str, bool), Rc<Kind>, FixedState>,
+    kinds: HashMap<(&'a str, bool, bool), Rc<Kind>, FixedState>,
 }
 
 impl<'a> HeadReader<'a> {
     /// Reads the first line of an entry.
     pub(crate) fn read(&mut self, entry: &EntryText<'a>) -> Head {
         let parts = entry.parts();
-        let kind = self.kinds.entry((parts.bracket, entry.is_ephemeral)).or_insert_with(|| {
+        let key = (parts.bracket, entry.is_ephemeral, entry.is_live());
+        let kind = self.kinds.entry(key).or_insert_with(|| {
             let (category, persistence, status) = parts.read_bracket().expect("an entry has a category");
+            // A live entry whose text is struck.
+            let status = if entry.is_live() { status } else { Status::Superseded };
             let persistence = if entry.is_ephemeral { Persistence::Ephemeral } else { persistence };
             Rc::new(Kind { category, persistence, status })
         });

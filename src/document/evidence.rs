@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use crate::document::comment_end;
 use crate::document::fields::{parse_fields, write_fields};
-use crate::document::text::{stored_line, stored_reply};
+use crate::document::text::{stored_line, stored_reply, unescape};
 use crate::types::text::{backtick_fence, composed, fold_case};
 use crate::types::{Attempt, Provenance, Span, TryResult};
 use unicode_normalization::char::is_combining_mark;
@@ -73,7 +73,7 @@ pub fn parse_attempts(line: &str) -> Option<AttemptLine> {
     let LineParts { actions, rest } = split_line(&line)?;
     let (rest, comment) = split_comment(rest);
     let reply = match rest.strip_prefix(':') {
-        Some(reply) => reply.trim().replace("\\<!--", "<!--"),
+        Some(reply) => unescape(reply.trim(), |c| c.is_ascii_punctuation()),
         None if rest.is_empty() => String::new(),
         None => return None,
     };
@@ -123,9 +123,20 @@ fn with_marks(parts: Vec<(String, u64, Option<Provenance>)>, reply: &str) -> Att
 
 /// An action without code span, up to its count, its mark or its reply.
 fn split_bare_action(line: &str) -> (&str, &str) {
-    let end = [" ×", " *(", ": ", " <!--"].iter().filter_map(|mark| line.find(mark)).min();
+    let end = [" ×", " *(", " _(", ": ", " <!--"].iter().filter_map(|mark| line.find(mark)).min();
     let (action, rest) = line.split_at(end.unwrap_or(line.len()));
-    (action.trim_end_matches(':').trim(), rest)
+    (without_quotes(action.trim_end_matches(':').trim()), rest)
+}
+
+/// An action without the curly quotes that a word processor put in place of its code span.
+fn without_quotes(action: &str) -> &str {
+    let quoted = |(open, close)| action.strip_prefix(open)?.strip_suffix(close).map(str::trim);
+    let pairs =
+        [('‘', '’'), ('“', '”'), ('‚', '‘'), ('„', '“'), ('«', '»'), ('‹', '›'), ('’', '’'), ('”', '”')];
+    let inner = pairs.into_iter().find_map(quoted);
+    inner
+        .filter(|inner| !inner.is_empty() && !inner.contains(['‘', '’', '“', '”', '«', '»']))
+        .unwrap_or(action)
 }
 
 /// A count such as `×3`; 1 where there is none, `None` for one that is no number.
@@ -138,7 +149,8 @@ pub(crate) fn split_count(text: &str) -> Option<(u64, &str)> {
 
 /// The fields between ` *(` and `)*`, and the rest.
 pub(crate) fn split_mark(text: &str) -> (Option<&str>, &str) {
-    match text.strip_prefix("*(").and_then(|rest| rest.split_once(")*")) {
+    let starred = text.strip_prefix("*(").and_then(|rest| rest.split_once(")*"));
+    match starred.or_else(|| text.strip_prefix("_(").and_then(|rest| rest.split_once(")_"))) {
         Some((mark, rest)) => (Some(mark), rest),
         None => (None, text),
     }
@@ -276,8 +288,30 @@ fn write_line(attempts: &[&Attempt], worked: impl Fn(&str) -> bool) -> String {
     let same = attempts.iter().all(|attempt| attempt.reply == attempts[0].reply);
     let reply = stored_reply(&attempts[0].reply);
     let reply = if same { reply } else { template(&attempts[0].action, &reply) };
-    let reply = if reply.is_empty() { reply } else { format!(": {}", reply.replace("<!--", "\\<!--")) };
+    let reply = if reply.is_empty() { reply } else { format!(": {}", escape_reply(&reply)) };
     comment_end::write(&format!("- {}{reply}", items.join(", "))).into_owned()
+}
+
+/// A reply as it stands in a line: what a viewer or a formatter would take for emphasis is escaped, and so is the start
+/// of a comment, and a `\` that would be read as an escape.
+fn escape_reply(reply: &str) -> String {
+    let is_pair = reply.matches('_').count() > 1;
+    let mut out = String::with_capacity(reply.len());
+    for (at, c) in reply.char_indices() {
+        let behind = &reply[at + c.len_utf8()..];
+        let escapes = match c {
+            '\\' => behind.starts_with(|c: char| c.is_ascii_punctuation()),
+            '*' => true,
+            '_' => is_pair,
+            '<' => behind.starts_with("!--"),
+            _ => false,
+        };
+        if escapes {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
 }
 
 pub(crate) fn write_count(count: u64) -> String {

@@ -1,33 +1,24 @@
 //! The fields behind a title: `Ep1, T23-24, +5, importance 900, #troll`.
 //!
 //! A field is recognised by its shape, wherever it stands; fields of unknown shape are kept as they
-//! are. Fields that are set are written in the canonical order.
+//! are. Fields that are set are written in the canonical order. `loose_fields` reads those that another hand wrote.
 
+use std::borrow::Cow;
+
+use crate::document::field::{Field, is_date};
+use crate::document::loose_fields::loose_fields;
 use crate::types::{Moment, Provenance, Span};
 
-/// A field by its shape; texts as they are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Field<'a> {
-    Episode(u64),
-    Turns(Span),
-    Messages(Span),
-    ScoreChange(i64),
-    Date(&'a str),
-    Importance(u16),
-    Score(i64),
-    Moves(i64),
-    Source(&'a str),
-    Tag(&'a str),
-    Goal(&'a str),
-    /// A shape that no field has.
-    Other,
-}
-
-/// Splits the text between ` *(` and `)*` into fields, each as it is written and by its shape.
+/// Splits the text between ` *(` and `)*` into fields, each as it is written and by its shape. A text that names several
+/// fields, `Ep1/T5`, is given once for each.
 pub(crate) fn split_fields(text: &str) -> impl Iterator<Item = (&str, Field<'_>)> {
     let mut rest = Some(text);
+    let mut more: (&str, std::vec::IntoIter<Field<'_>>) = ("", Vec::new().into_iter());
     std::iter::from_fn(move || {
         loop {
+            if let Some(field) = more.1.next() {
+                return Some((more.0, field));
+            }
             let text = rest.take()?.trim_start();
             if let Some(goal) = text.strip_prefix("Goal:") {
                 return Some((text, Field::Goal(goal.trim())));
@@ -37,8 +28,15 @@ pub(crate) fn split_fields(text: &str) -> impl Iterator<Item = (&str, Field<'_>)
                 None => (text.trim(), None),
             };
             rest = remaining;
-            if !field.is_empty() {
-                return Some((field, shape(field).unwrap_or(Field::Other)));
+            if field.is_empty() {
+                continue;
+            }
+            if let Some(shape) = shape(field) {
+                return Some((field, shape));
+            }
+            more = (field, loose_fields(field).into_iter());
+            if more.1.len() == 0 {
+                return Some((field, Field::Other));
             }
         }
     })
@@ -56,13 +54,14 @@ fn shape(field: &str) -> Option<Field<'_>> {
         let value = value.trim();
         return match name {
             "importance" => parse_importance(value).map(Field::Importance),
-            "score" => value.parse().ok().map(Field::Score),
+            // `score +5` says a change.
+            "score" if !value.starts_with('+') => value.parse().ok().map(Field::Score),
             "moves" => value.parse().ok().map(Field::Moves),
             _ => None,
         };
     }
     if is_date(field) {
-        return Some(Field::Date(field));
+        return Some(Field::Date(Cow::Borrowed(field)));
     }
     match field.as_bytes() {
         [b'E', b'p', ..] => parse_number(&field[2..]).map(Field::Episode),
@@ -75,7 +74,8 @@ fn shape(field: &str) -> Option<Field<'_>> {
     }
 }
 
-/// Reads the text between ` *(` and `)*`. Of two fields of one shape the second is of unknown form.
+/// Reads the text between ` *(` and `)*`. Of two fields of one shape the second is of unknown form, with all that is
+/// written with it.
 pub(crate) fn parse_fields(text: &str) -> Provenance {
     let mut fields = Provenance::default();
     for (written, field) in split_fields(text) {
@@ -84,7 +84,7 @@ pub(crate) fn parse_fields(text: &str) -> Provenance {
             Field::Turns(turns) => set(&mut fields.turns, turns),
             Field::Messages(messages) => set(&mut fields.messages, messages),
             Field::ScoreChange(change) => set(&mut fields.score_change, change),
-            Field::Date(date) => set(&mut fields.date, date.to_owned()),
+            Field::Date(date) => set(&mut fields.date, date.into_owned()),
             Field::Importance(importance) => set(&mut fields.importance, importance),
             Field::Score(score) => set(&mut fields.score, score),
             Field::Moves(moves) => set(&mut fields.moves, moves),
@@ -99,11 +99,22 @@ pub(crate) fn parse_fields(text: &str) -> Provenance {
             }
             Field::Other => false,
         };
-        if !is_taken {
+        if !is_taken && fields.other.last().is_none_or(|last| last != written || !is_several(written)) {
             fields.other.push(written.to_owned());
         }
     }
     fields
+}
+
+/// True if a text is fields of known shapes and nothing else.
+pub(crate) fn are_fields(text: &str) -> bool {
+    let mut fields = split_fields(text).map(|(_, field)| field).peekable();
+    fields.peek().is_some() && fields.all(|field| field != Field::Other)
+}
+
+/// True if a text names more than one field, and is therefore met more than once.
+fn is_several(written: &str) -> bool {
+    shape(written).is_none() && loose_fields(written).len() > 1
 }
 
 /// Sets a value that is not set yet.
@@ -129,22 +140,11 @@ fn parse_span(text: &str, mark: char) -> Option<Span> {
     match text.split_once('-') {
         Some((first, last)) => {
             let last = last.strip_prefix(mark).unwrap_or(last);
-            Some(Span { first: parse_number(first)?, last: parse_number(last)? })
+            let span = Span { first: parse_number(first)?, last: parse_number(last)? };
+            (span.first <= span.last).then_some(span)
         }
         None => parse_number(text).map(Span::one),
     }
-}
-
-/// Accepts `2026-01-31`, also followed by `T` and a time (RFC 3339).
-pub(crate) fn is_date(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    let shape = bytes.len() >= 10
-        && bytes[..10].iter().enumerate().all(|(at, byte)| match at {
-            4 | 7 => *byte == b'-',
-            _ => byte.is_ascii_digit(),
-        });
-    let ends_field = |c: char| c.is_whitespace() || c.is_control() || matches!(c, ',' | ')');
-    shape && (bytes.len() == 10 || (bytes[10] == b'T' && !text.contains(ends_field)))
 }
 
 /// The fields in canonical order, comma-separated; empty if nothing is set.
@@ -250,6 +250,97 @@ mod tests {
         let fields = parse_fields("Ep1, Ep2, importance 0, T, moved twice");
         assert_eq!(fields.episode, Some(1));
         assert_eq!(fields.other, ["Ep2", "importance 0", "T", "moved twice"]);
+    }
+
+    #[test]
+    fn fields_of_other_hands_are_read_as_they_are_meant() {
+        for (written, canonical) in [
+            ("T23–24", "T23-24"),
+            ("T23—24", "T23-24"),
+            ("T23‑T24", "T23-24"),
+            ("T41 to T43", "T41-43"),
+            ("turns 41..43", "T41-43"),
+            ("T41 through 43", "T41-43"),
+            ("−10", "-10"),
+            ("－10", "-10"),
+            ("– 10 points", "-10"),
+            ("+5 points", "+5"),
+            ("+1 point", "+1"),
+            ("+5 pts", "+5"),
+            ("Score: +5", "+5"),
+            ("score +5", "+5"),
+            ("Score change: -3", "-3"),
+            ("score change 4", "+4"),
+            ("Points: +5", "+5"),
+            ("Score: 40", "score 40"),
+            ("score -10", "score -10"),
+            ("Episode 1", "Ep1"),
+            ("Turn 20", "T20"),
+            ("Turn #20", "T20"),
+            ("ep. 1", "Ep1"),
+            ("EP1", "Ep1"),
+            ("Ep 1", "Ep1"),
+            ("Episode: 1", "Ep1"),
+            ("Ep1/T5", "Ep1, T5"),
+            ("Ep1 T5", "Ep1, T5"),
+            ("Ep1T5", "Ep1, T5"),
+            ("Ep1-T5", "Ep1, T5"),
+            ("Ep1:T5", "Ep1, T5"),
+            ("Ep1; T5; +5", "Ep1, T5, +5"),
+            ("Ep1 T5 +5", "Ep1, T5, +5"),
+            ("T23 - T24", "T23-24"),
+            ("Episode 1 at turn 5", "Ep1, T5"),
+            ("Ｅｐ１", "Ep1"),
+            ("Ｔ２３－２４", "T23-24"),
+            ("**Ep1**", "Ep1"),
+            ("[T5]", "T5"),
+            ("`T5`", "T5"),
+            ("\\+5", "+5"),
+            ("messages 3–4", "M3-4"),
+            ("Importance: 900", "importance 900"),
+            ("importance=900", "importance 900"),
+            ("importance 900/1000", "importance 900"),
+            ("Moves: 12", "moves 12"),
+            ("2026–01–31", "2026-01-31"),
+        ] {
+            let read = parse_fields(written);
+            assert_eq!((write_fields(&read).as_str(), read.other.len()), (canonical, 0), "{written}");
+        }
+    }
+
+    #[test]
+    fn what_may_mean_two_things_is_kept_as_it_stands() {
+        for written in [
+            "Ep1-3",
+            "Episodes 1 and 2",
+            "Ep1 & Ep2",
+            "Ep1/2",
+            "T24-T23",
+            "T1-2-3",
+            "T5/6",
+            "T5 -10",
+            "T5 & 6",
+            "Score: 5/350",
+            "Score: −5",
+            "5 points",
+            "5",
+            "lost 10 points",
+            "importance 9000",
+            "importance 8/10",
+            "E1",
+            "about T5",
+            "T5ish",
+            "T99999999999999999999",
+            "5 moves",
+            "31.01.2026",
+            "January 31 2026",
+            "+5 7",
+            "+-5",
+        ] {
+            let read = parse_fields(written);
+            let kept = read.other == [written] || written.contains('&') || written.contains("and");
+            assert!(kept && write_fields(&read).contains(written), "{written}: {read:?}");
+        }
     }
 
     proptest! {

@@ -15,8 +15,9 @@ use crate::document::parser::{Entry, ParsedSection, Placed, have_worked};
 use crate::document::scan::{self, LineNumbers};
 use crate::document::splice::ends_with_blank_line;
 use crate::document::tree::Document;
+use crate::document::visits;
 use crate::document::ways::{WayLine, parse_way, write_way};
-use crate::types::{Scope, Status};
+use crate::types::{Memory, Provenance, Scope, Status};
 
 /// The canonical form of a file and the lines that differ from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -168,7 +169,7 @@ impl Section<'_> {
         }
         if let Some((_, range)) = &parsed.visits {
             self.put(line_at(self.text, range.start), |line| {
-                canonical(line, grammar::parse_visits, grammar::write_visits)
+                canonical(line, visits::parse_visits, visits::write_visits)
             });
         }
         for entry in &parsed.entries {
@@ -282,8 +283,17 @@ fn canonical<T: PartialEq>(
     (parse(&written)? == value).then_some(written)
 }
 
+/// The canonical form of an entry's first line. Where a field is not understood, all of them stay as they are written:
+/// in another order they might say something else.
 fn canonical_entry(line: &str) -> Option<String> {
-    canonical(line, grammar::parse_entry, grammar::write_entry)
+    let fields = grammar::split_entry(line)?.fields;
+    canonical(line, grammar::parse_entry, |memory: &Memory| {
+        if memory.provenance.other.is_empty() {
+            return grammar::write_entry(memory);
+        }
+        let bare = Memory { provenance: Provenance::default(), ..memory.clone() };
+        format!("{} *({fields})*", grammar::write_entry(&bare))
+    })
 }
 
 #[cfg(test)]

@@ -1,15 +1,18 @@
-//! Lines of the grammar of a memory file: section headings, visits, entries, and references of superseded
-//! entries; those of evidence are in [`crate::document::evidence`].
+//! Lines of the grammar of a memory file: section headings, entries, and references of superseded entries; the line of
+//! visits is in [`crate::document::visits`], those of evidence are in [`crate::document::evidence`].
 //!
 //! Each kind has a `parse_` function, which takes a line without its line ending, and a `write_`
 //! function, which gives its canonical form. Parsing is tolerant, writing is strict. Other lines are
 //! text.
 
 use crate::document::comment_end;
-use crate::document::fields::{parse_fields, parse_moment, parse_number, write_fields, write_moment};
+use crate::document::fields::{
+    are_fields, parse_fields, parse_moment, parse_number, write_fields, write_moment,
+};
+use crate::document::loose_heading;
 use crate::document::text::{find_unescaped_stars, read_title, stored_line, unescape, write_title};
 use crate::types::{
-    Category, Cause, FolderPath, Memory, Moment, Persistence, Reference, Scope, Status, fold_title, is_id,
+    Category, Cause, FolderPath, Memory, Persistence, Reference, Scope, Status, fold_title, is_id,
 };
 
 /// Scope and name of a section heading.
@@ -56,6 +59,11 @@ pub fn parse_heading(line: &str) -> Option<Heading> {
 pub(crate) fn split_heading(line: &str) -> Option<(Scope, &str)> {
     let rest = line.strip_prefix("##")?;
     let rest = rest.strip_prefix([' ', '\t'])?.trim();
+    split_named(rest).or_else(|| loose_heading::split_place(rest))
+}
+
+/// Reads the text of a heading.
+fn split_named(rest: &str) -> Option<(Scope, &str)> {
     // Searching bytes takes a third of the time, and a large file has many headings.
     let find = |text: &str, marks: &[u8]| text.bytes().position(|byte| marks.contains(&byte));
     let (keyword, rest) = match find(rest, b" \t:") {
@@ -113,80 +121,18 @@ pub(crate) fn write_key(scope: &Scope) -> String {
     }
 }
 
-/// A visits line.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Visits {
-    /// Number of visits.
-    pub count: u64,
-    /// Episodes in which it was visited, as listed.
-    pub episodes: Vec<u64>,
-    /// Turn of the first visit, in the first of these episodes.
-    pub first_turn: Option<u64>,
-    /// Further `**Key:** value` parts, as they are.
-    pub other: Vec<String>,
-}
-
-/// True if a line starts like a visits line.
-pub(crate) fn looks_like_visits(line: &str) -> bool {
-    line.starts_with("**Visits:**")
-}
-
-impl Visits {
-    /// Episode and turn of the first visit; `None` where the turn is not known.
-    pub(crate) fn first(&self) -> Option<Moment> {
-        let turn = Some(self.first_turn?);
-        Some(Moment { episode: self.episodes.first().copied(), turn, ..Moment::default() })
-    }
-}
-
-/// Reads `**Visits:** 3 | **Episodes:** 1 (T5), 2, 3`.
-pub fn parse_visits(line: &str) -> Option<Visits> {
-    let mut parts = line.split('|');
-    let count = parts.next()?.strip_prefix("**Visits:**")?.trim().parse().ok()?;
-    let mut visits = Visits { count, ..Visits::default() };
-    for part in parts {
-        let part = part.trim();
-        match part.strip_prefix("**Episodes:**").and_then(parse_episodes) {
-            Some((episodes, first_turn)) if visits.episodes.is_empty() => {
-                (visits.episodes, visits.first_turn) = (episodes, first_turn);
-            }
-            _ => visits.other.push(part.to_owned()),
-        }
-    }
-    Some(visits)
-}
-
-/// Reads `1 (T5), 4`: the episodes, and the turn that stands behind the first.
-fn parse_episodes(list: &str) -> Option<(Vec<u64>, Option<u64>)> {
-    let mut items = list.split(',').map(str::trim).filter(|item| !item.is_empty());
-    let Some(first) = items.next() else { return Some((Vec::new(), None)) };
-    let (first, turn) = match first.split_once('(') {
-        Some((first, turn)) => {
-            (first.trim(), Some(parse_number(turn.strip_prefix('T')?.strip_suffix(')')?)?))
-        }
-        None => (first, None),
-    };
-    let episodes: Option<Vec<u64>> = std::iter::once(first).chain(items).map(|n| n.parse().ok()).collect();
-    Some((episodes?, turn))
-}
-
-/// The canonical visits line.
-pub fn write_visits(visits: &Visits) -> String {
-    let mut parts = vec![format!("**Visits:** {}", visits.count)];
-    if !visits.episodes.is_empty() {
-        let mut episodes: Vec<String> = visits.episodes.iter().map(u64::to_string).collect();
-        if let Some(turn) = visits.first_turn {
-            episodes[0].push_str(&format!(" (T{turn})"));
-        }
-        parts.push(format!("**Episodes:** {}", episodes.join(", ")));
-    }
-    parts.extend(visits.other.iter().cloned());
-    parts.join(" | ")
-}
-
 /// True if a line starts like an entry.
 pub(crate) fn looks_like_entry(line: &str) -> bool {
     line.starts_with("**[")
+}
+
+/// True if a line starts like an entry in the marks of a formatter or another hand: `__[` or `**\\[`. A program escapes
+/// such a line only where its brackets are in upper case, so others are text.
+fn looks_like_loose_entry(line: &str) -> bool {
+    let inner = line.strip_prefix("__").or_else(|| line.strip_prefix("**"));
+    let inner = inner.map(|inner| inner.strip_prefix('\\').unwrap_or(inner));
+    let bracket = inner.and_then(|inner| inner.strip_prefix('[')?.split_once(']'));
+    bracket.is_some_and(|(bracket, _)| !bracket.bytes().any(|byte| byte.is_ascii_lowercase()))
 }
 
 /// The parts of an entry's first line, unread.
@@ -202,23 +148,41 @@ pub(crate) struct EntryParts<'a> {
 
 /// Splits `**[CATEGORY] Title** *(fields)*` without copying.
 pub(crate) fn split_entry(line: &str) -> Option<EntryParts<'_>> {
-    let inner = line.strip_prefix("**[")?;
+    let inner = match line.strip_prefix("**[") {
+        Some(inner) => inner,
+        None if looks_like_loose_entry(line) => line[2..].trim_start_matches('\\').strip_prefix('[')?,
+        None => return None,
+    };
     let close = memchr::memchr(b']', inner.as_bytes())?;
-    let (bracket, rest) = (&inner[..close], &inner[close + 1..]);
+    let bracket = inner[..close].strip_suffix('\\').unwrap_or(&inner[..close]);
+    let rest = &inner[close + 1..];
     // A link in bold, `**[Map](map.md)**`.
     if rest.starts_with('(') {
         return None;
     }
-    let end = find_unescaped_stars(rest)?;
-    let tail = rest[end + 2..].trim();
-    let fields = match tail.strip_prefix("*(").and_then(|tail| tail.strip_suffix(")*")) {
-        Some(fields) => fields,
-        None if tail.is_empty() => "",
-        None => return None,
+    let (title, fields) = match line.starts_with("__") {
+        // A title may hold `__`, which nobody escapes.
+        true => rest
+            .rmatch_indices("__")
+            .find_map(|(end, _)| Some((&rest[..end], split_tail(&rest[end + 2..])?)))?,
+        false => {
+            let end = find_unescaped_stars(rest)?;
+            (&rest[..end], split_tail(&rest[end + 2..])?)
+        }
     };
-    let title = &rest[..end];
     let has_title = title.bytes().any(|byte| byte.is_ascii_alphanumeric()) || !read_title(title).is_empty();
     has_title.then_some(EntryParts { bracket, title, fields })
+}
+
+/// The fields behind a title: ` *(Ep1, T2)*`, also in the marks of a formatter or of another hand.
+fn split_tail(tail: &str) -> Option<&str> {
+    let tail = tail.trim();
+    if tail.is_empty() {
+        return Some("");
+    }
+    let marked = tail.strip_prefix(['*', '_']).and_then(|inner| inner.strip_suffix(['*', '_']));
+    let inner = marked.unwrap_or(tail).strip_prefix('(')?.strip_suffix(')')?;
+    (marked.is_some() || are_fields(inner)).then_some(inner)
 }
 
 impl EntryParts<'_> {

@@ -15,6 +15,7 @@ use crate::document::grammar;
 use crate::document::parser::RegionKind;
 use crate::document::scan::{self, Event, walk};
 use crate::document::section::Section;
+use crate::document::visits;
 use crate::document::ways::{KnownWay, known_way};
 use crate::types::{Attempt, Scope, TryResult};
 
@@ -60,7 +61,7 @@ impl<'a> KnownSection<'a> {
 
     /// True if the place was visited in an episode, as its line of visits says.
     pub(crate) fn was_visited_in(&self, episode: u64) -> bool {
-        let visits = self.visits.and_then(grammar::parse_visits);
+        let visits = self.visits.and_then(visits::parse_visits);
         visits.is_some_and(|visits| visits.episodes.contains(&episode))
     }
 }
@@ -90,7 +91,7 @@ impl Tries<'_> {
     /// The actions whose last time was in an episode. Most lines are of others, and need not be parsed.
     pub(crate) fn done_in(&self, episode: u64) -> Vec<Attempt> {
         let attempts = match self {
-            Tries::Line(line) if !line.contains(&format!("Ep{episode}")) => return Vec::new(),
+            Tries::Line(line) if !may_name_episode(line, episode) => return Vec::new(),
             tries => tries.attempts(),
         };
         attempts.iter().filter(|attempt| attempt.episode == Some(episode)).cloned().collect()
@@ -103,6 +104,22 @@ impl Tries<'_> {
             Tries::Attempts(attempts) => Cow::Borrowed(attempts),
         }
     }
+}
+
+/// False for most lines without a mark of an episode. Marks of another hand, `ep 1`, are read whatever they name.
+pub(crate) fn may_name_episode(line: &str, episode: u64) -> bool {
+    let bytes = line.as_bytes();
+    let is_loose = |at: usize| {
+        let named = bytes[at..].get(..2).is_some_and(|word| word.eq_ignore_ascii_case(b"ep"));
+        named
+            && (bytes[at] != b'E'
+                || bytes[at + 1] != b'p'
+                || !bytes.get(at + 2).is_some_and(u8::is_ascii_digit))
+    };
+    line.contains(&format!("Ep{episode}"))
+        || memchr::memchr2_iter(b'E', b'e', bytes).any(is_loose)
+        // Full-width letters begin with this byte.
+        || memchr::memchr(0xEF, bytes).is_some()
 }
 
 /// The sections of all places and of the game.
@@ -118,7 +135,10 @@ pub(crate) fn known_ways(text: &str) -> Vec<KnownSection<'_>> {
         if let Event::Visible(offset, line) = event {
             let end = offset as usize + line.len();
             let start = end - scan::first_line_without_bom(offset, line).len();
-            if matches!(text.as_bytes().get(start), Some(b'#' | b' ' | b'-' | b'*' | b'+' | b'_')) {
+            if matches!(
+                text.as_bytes().get(start),
+                Some(b'#' | b' ' | b'-' | b'*' | b'+' | b'_' | b'V' | b'v')
+            ) {
                 let line = &text[start..end];
                 reader.read(line.strip_suffix('\r').unwrap_or(line));
             }
@@ -153,11 +173,12 @@ impl<'a> Reader<'a> {
             (self.region, self.in_entry) = (RegionKind::begun_by(line), false);
             return;
         }
-        if self.region == RegionKind::Head && line.starts_with("**Visits:**") {
-            self.sections[at].visits = Some(line);
+        let visits = &mut self.sections[at].visits;
+        if self.region == RegionKind::Head && visits.is_none() && visits::parse_visits(line).is_some() {
+            *visits = Some(line);
         } else if !self.region.is_evidence() || self.in_entry {
             // An entry lasts until the next heading.
-        } else if line.starts_with(['*', ' ']) && grammar::parse_entry(line).is_some() {
+        } else if line.starts_with(['*', '_', ' ']) && grammar::parse_entry(line).is_some() {
             self.in_entry = true;
         } else if is_list_item(line) {
             let section = &mut self.sections[at];

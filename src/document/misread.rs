@@ -14,9 +14,11 @@ use crate::document::near_entry;
 use crate::document::parser::{Entry, ParsedSection, Region, RegionKind};
 use crate::document::problem::{Kind, Nearest, Problem, column};
 use crate::document::scan::{self, Line, LineNumbers};
-use crate::document::strike::is_struck;
+use crate::document::strike::is_all_struck;
 use crate::document::text::is_escaped_in_text;
 use crate::document::tree::{Block, Document};
+use crate::document::visits;
+use crate::document::ways::is_evidence_line;
 use crate::types::{Memory, Provenance, Scope, Status};
 
 /// Problems of lines that are misread, and what `--fix` makes of them.
@@ -90,14 +92,20 @@ impl Reader<'_> {
         let first_entry = self.parsed.entries.first().map_or(0, |entry| entry.line_number);
         for at in 0..self.lines.len() {
             let line = &self.lines[at];
-            if line.hidden || (at == 0 && self.block.heading.is_some()) {
+            let content = line.text(self.text);
+            if line.hidden || (at == 0 && self.block.heading.is_some() && !scan::has_lone_return(content)) {
                 continue;
             }
-            let content = line.text(self.text);
+            if self.lone_return(at, content) {
+                continue;
+            }
             if self.heading(at, content) || self.part(at, content) {
                 is_ours |= at <= first_entry;
             } else if self.block.heading.is_some() {
                 self.line(at, content);
+            } else if content.starts_with('#') && near_entry::entry(content).is_some() {
+                let kind = Kind::BrokenEntry(content.to_owned());
+                self.found.problems.push(Problem::of_line(self.first + at, content, kind));
             }
         }
         if self.block.heading.is_some() {
@@ -107,6 +115,16 @@ impl Reader<'_> {
         } else if !is_ours {
             self.lost_entries();
         }
+    }
+
+    /// Reports the first line of a block that holds a carriage return, which ends no line.
+    fn lone_return(&mut self, at: usize, content: &str) -> bool {
+        let is_one = content.starts_with('#') && scan::has_lone_return(content);
+        if is_one {
+            let column = column(content, content.find('\r').unwrap_or(0));
+            self.found.problems.push(Problem::new(self.first + at, column, Kind::LoneReturn));
+        }
+        is_one
     }
 
     /// The entry in whose text a line stands, and its region.
@@ -198,7 +216,7 @@ impl Reader<'_> {
         below.into_iter().any(|line| {
             grammar::looks_like_entry(line)
                 || near_entry::entry(line).is_some_and(|near| near.certain)
-                || grammar::looks_like_visits(line)
+                || visits::looks_like_visits(line)
                 || RegionKind::begun_by(line) != RegionKind::Other
         })
     }
@@ -257,13 +275,17 @@ impl Reader<'_> {
         }
         let (entry, region) = self.place_of(at);
         let (in_entry, is_tried) = (entry.is_some(), region.kind.is_evidence());
-        let is_list = content.starts_with(['-', '+', '>']) || content.starts_with("* ");
+        if in_entry && !is_tried && is_escaped_in_text(content) && is_evidence_line(content) {
+            let kind = Kind::EvidenceInText(content.to_owned());
+            return self.found.problems.push(Problem::new(self.first + at, 1, kind));
+        }
+        let is_list = near_entry::is_listed(content);
         // An indented line of a text is code, unless it can be read as an entry.
         let is_code = in_entry && content.starts_with([' ', '\t']);
-        let is_meant =
-            |near: &Near| (near.form.is_some() || !is_code) && (!is_list || !(in_entry || is_tried));
+        let is_meant = |near: &Near| (near.form.is_some() || !is_code) && (!is_list || !is_tried);
         if let Some(near) = near_entry::entry(content).filter(is_meant) {
-            let certain = near.certain && self.is_a_persons(at, content);
+            // A text may hold a list of such lines, which a program once wrote as it was.
+            let certain = near.certain && self.is_a_persons(at, content) && !(is_list && in_entry);
             return self.report_entry(at, 1, Near { certain, ..near }, Kind::BrokenEntry(content.to_owned()));
         }
         let has_visits = parsed.visits.as_ref().is_some_and(|(_, range)| *range == self.lines[at].range);
@@ -313,12 +335,18 @@ impl Reader<'_> {
             problems.push((4, kind, certain));
         }
         for field in &memory.provenance.other {
-            if let Some(near) = near_entry::fields(field) {
+            let near = near_entry::fields(field);
+            if near.is_some() || field.contains(char::is_numeric) {
+                let near = near.unwrap_or(Near { form: None, certain: false });
                 let (mended, certain) = with_field(&line, field, &near);
                 line = mended;
                 let offset = content.rfind(field.as_str()).unwrap_or(0);
                 problems.push((column(content, offset), Kind::BrokenField(field.clone()), certain));
             }
+        }
+        if let Some(importance) = memory.provenance.importance.filter(|importance| *importance <= 10) {
+            let at = content.rfind("mportance").map_or(0, |at| at.saturating_sub(1));
+            problems.push((column(content, at), Kind::LowImportance(importance), false));
         }
         let mut lines = 1;
         if let Some(fields) = self.wrapped_fields(entry, memory) {
@@ -352,8 +380,7 @@ impl Reader<'_> {
     fn is_struck(&self, entry: &Entry) -> bool {
         let of_text = self.lines[entry.line_number + 1..].iter();
         let of_text = of_text.take_while(|line| line.range.start < entry.range.end);
-        let mut lines = of_text.filter(|line| !scan::is_blank(line.text(self.text))).peekable();
-        lines.peek().is_some() && lines.all(|line| !line.hidden && is_struck(line.text(self.text)))
+        is_all_struck(of_text.map(|line| (line.text(self.text), line.hidden)))
     }
 
     /// The fields of an entry that stand alone in the line below it.

@@ -7,11 +7,12 @@
 //!
 //! * [`Document`] is the tree, [`Section`] one scope of it for readers, [`EntryMut`] one of its
 //!   entries, open for edits, and [`SectionUpdate`] many edits of one section at once.
-//! * `scan` decides which lines count; `grammar`, `evidence`, `ways`, `fields` and `text` read
-//!   and write single lines, with `comment_end`; `parser` reads a section; `splice` and `lists` edit its text.
+//! * `scan` decides which lines count; `grammar`, `evidence`, `ways`, `fields` (with `loose_fields`), `visits` and
+//!   `text` read and write single lines, with `comment_end`; `parser` reads a section; `splice` and `lists` edit its text.
 //! * `near` and `near_entry` know what a line was most likely meant to be, `misread` where in a file that is
 //!   and what can be mended.
 //! * `run` is the best run of a game, which is the text of an entry.
+//! * `version` is the version of the format that a file states.
 //! * `edits` says what was removed and inserted from one text to another.
 //! * `merge` makes one text of two that grew from one.
 //! * `check` (with `deceptive`), `compare` and `format` (with `fold`) are the work of the commands `check`, `diff` and
@@ -29,6 +30,7 @@ mod entry;
 pub(crate) mod entry_text;
 mod error;
 pub mod evidence;
+pub(crate) mod field;
 pub(crate) mod fields;
 mod fold;
 pub mod format;
@@ -37,6 +39,8 @@ pub mod grammar;
 mod known_ways;
 pub(crate) mod link;
 mod lists;
+mod loose_fields;
+mod loose_heading;
 pub mod merge;
 mod misread;
 pub(crate) mod near;
@@ -60,6 +64,8 @@ pub mod text;
 mod tree;
 pub mod twins;
 mod update;
+pub(crate) mod version;
+pub mod visits;
 pub mod ways;
 
 pub use entry::EntryMut;
@@ -67,7 +73,7 @@ pub(crate) use entry::EntryRef;
 pub use entry_text::EntryText;
 pub use error::DocumentError;
 pub use known_ways::KnownSection;
-pub(crate) use known_ways::{Tries, known_ways};
+pub(crate) use known_ways::{Tries, known_ways, may_name_episode};
 pub(crate) use near_entry::KNOWN_CATEGORIES;
 pub(crate) use nearest::{nearest, unknown_field};
 pub use notes::Note;

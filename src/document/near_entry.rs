@@ -2,35 +2,70 @@
 //!
 //! A line or an entry enters; the nearest right form leaves, and whether it is the only possible reading.
 
-use crate::document::fields::parse_fields;
+use crate::document::fields::{are_fields, parse_fields};
 use crate::document::grammar;
 use crate::document::near::{Near, edits, is_space};
 use crate::document::text::{find_unescaped_stars, read_title};
+use crate::document::visits;
 use crate::types::{Memory, Persistence, Provenance, Status};
+
+/// True if a line is an item of a list, or a quotation.
+pub(crate) fn is_listed(line: &str) -> bool {
+    line.starts_with(['-', '+', '>']) || line.starts_with("* ") || behind_number(line).is_some()
+}
+
+/// The text of an item of a numbered list.
+fn behind_number(line: &str) -> Option<&str> {
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    let rest = line[digits..].strip_prefix(['.', ')']).filter(|_| (1..=9).contains(&digits))?;
+    rest.strip_prefix(' ')
+}
 
 /// A line that was meant as the first line of an entry and is none.
 pub(crate) fn entry(line: &str) -> Option<Near> {
     let trimmed = line.trim_matches(is_space);
     let first = *trimmed.as_bytes().first()?;
-    if !matches!(first, b'*' | b'_' | b'[' | b'-' | b'+' | b'>' | b'#' | b'~') || is_reference(trimmed) {
+    let numbered = behind_number(trimmed);
+    let may_be_entry = matches!(first, b'*' | b'_' | b'[' | b'-' | b'+' | b'>' | b'#' | b'~' | b'<');
+    if !(may_be_entry || numbered.is_some()) || is_reference(trimmed) {
         return None;
     }
     // Its `(T5)` would pass for fields.
-    if grammar::looks_like_visits(trimmed) {
+    if visits::looks_like_visits(trimmed) {
         return None;
     }
     if trimmed.len() < line.len() && grammar::parse_entry(trimmed).is_some() {
         return Some(Near::of(trimmed.to_owned(), true));
     }
-    let listed = trimmed.strip_prefix("* ");
-    if listed.is_some() || matches!(first, b'-' | b'+' | b'>' | b'#' | b'~') {
-        let inner = listed.unwrap_or(trimmed).trim_start_matches(['-', '+', '>', '#', '~']);
-        let inner = if first == b'~' { inner.trim_end_matches('~') } else { inner };
-        let memory = grammar::parse_entry(inner.trim_start_matches(is_space))?;
-        let status = if first == b'~' { Status::Superseded } else { memory.status };
-        return Some(Near::of(grammar::write_entry(&Memory { status, ..memory }), false));
+    let listed = trimmed.strip_prefix("* ").or(numbered);
+    if listed.is_some() || matches!(first, b'-' | b'+' | b'>' | b'#' | b'~' | b'<') {
+        return marked_entry(first, listed.unwrap_or(trimmed));
     }
     loose_entry(trimmed)
+}
+
+/// An entry line behind the mark of a list, a quotation, a heading or a strike, or in HTML.
+fn marked_entry(first: u8, line: &str) -> Option<Near> {
+    let inner = line.trim_start_matches(['-', '+', '>', '#', '~']).trim_matches(is_space);
+    let inner = match first {
+        b'~' => inner.trim_end_matches('~'),
+        b'#' => inner.trim_end_matches('#').trim_end_matches(is_space),
+        b'<' => ["<b>", "<strong>"].into_iter().find_map(|mark| inner.strip_prefix(mark))?,
+        _ => inner,
+    };
+    if let Some(memory) = grammar::parse_entry(inner) {
+        let status = if first == b'~' { Status::Superseded } else { memory.status };
+        let form = grammar::write_entry(&Memory { status, ..memory });
+        return Some(Near::of(form, first == b'#'));
+    }
+    if first == b'#' {
+        return loose_entry(inner);
+    }
+    // More stands in the line, such as the text: what of it is the title, a person says.
+    let bracket = inner.trim_start_matches(['*', '_', '\\']).strip_prefix('[')?.split_once(']')?.0;
+    let word = bracket.trim_end_matches('\\').split([' ', '–', '—', '−']).next().unwrap_or_default();
+    let is_meant = is_known(word) && (first == b'<' || !inner.starts_with('['));
+    is_meant.then_some(Near { form: None, certain: false })
 }
 
 fn is_reference(line: &str) -> bool {
@@ -43,7 +78,7 @@ fn loose_entry(line: &str) -> Option<Near> {
     let (body, fields) = split_fields(line);
     let inner = body.trim_start_matches(['*', '_']);
     let opening = body.len() - inner.len();
-    let bracketed = inner.strip_prefix('[');
+    let bracketed = inner.strip_prefix('\\').unwrap_or(inner).strip_prefix('[');
     let inner = bracketed.unwrap_or(inner);
     let unclear = begun.then_some(Near { form: None, certain: false });
     if !(begun || opening >= 2 || bracketed.is_some()) {
@@ -191,27 +226,15 @@ pub(crate) fn bracket(memory: &Memory) -> Option<Near> {
 
 /// The fields that a field of unknown shape most likely was meant as.
 pub(crate) fn fields(field: &str) -> Option<Near> {
-    let all_known = |text: &str| {
-        let fields = parse_fields(text);
-        fields.other.is_empty() && fields != Provenance::default()
-    };
-    let parted = field.split_whitespace().collect::<Vec<_>>().join(", ");
-    if parted.contains(',') && all_known(&parted) {
-        return Some(Near::of(parted, true));
-    }
     let end = field.find(|c: char| !c.is_ascii_alphabetic())?;
     let value = field[end..].trim_start_matches([' ', ':', '=']);
     let word = field[..end].to_lowercase();
-    let (name, least) = [("importance", 8), ("score", 5), ("moves", 5), ("Ep", 1), ("T", 1), ("M", 1)]
-        .into_iter()
-        .find(|(name, _)| edits(&word, &name.to_lowercase()) <= usize::from(*name == "importance"))?;
-    if value.is_empty() || word.len() < least {
+    if value.is_empty() || word.len() < 8 || edits(&word, "importance") > 1 {
         return None;
     }
-    let form = if name.len() > 2 { format!("{name} {value}") } else { format!("{name}{value}") };
-    let readable = form != field && all_known(&form);
-    let named = name == "importance" || field[end..].starts_with([' ', ':', '=']) && name.len() > 2;
-    (readable || named).then(|| Near { form: readable.then_some(form), certain: readable })
+    let form = format!("importance {value}");
+    let readable = form != field && are_fields(&form);
+    Some(Near { form: readable.then_some(form), certain: readable })
 }
 
 #[cfg(test)]
@@ -279,9 +302,8 @@ mod tests {
         assert_eq!(near("**[LOOT CORE] x**"), Some(("LOOT - CORE".to_owned(), false)));
         assert_eq!(near("**[LOOT] x**"), None);
         let near = |field: &str| fields(field).map(|near| (near.form.unwrap_or_default(), near.certain));
-        assert_eq!(near("Ep1 T25"), Some(("Ep1, T25".to_owned(), true)));
-        assert_eq!(near("ep 1"), Some(("Ep1".to_owned(), true)));
-        assert_eq!(near("importance: 900"), Some(("importance 900".to_owned(), true)));
+        assert_eq!(near("importence: 900"), Some(("importance 900".to_owned(), true)));
+        assert_eq!(near("Score: -5"), None, "a change or a total");
         assert_eq!(near("importance 9000"), Some((String::new(), false)));
         assert_eq!(near("importance high"), Some((String::new(), false)));
         assert_eq!(near("moved twice"), None);

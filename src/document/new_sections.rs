@@ -76,7 +76,14 @@ impl Document {
         let blank =
             |block: &Block| block.source_start().is_some() && block.text(self.source()).trim().is_empty();
         if self.blocks().iter().all(blank) {
-            *self.blocks_mut() = vec![Block::new(None, FILE_TITLE.replace('\n', ending))];
+            // Blank lines of a file that holds nothing else are its author's.
+            let mut text: String = self.blocks().iter().map(|block| block.text(self.source())).collect();
+            if !text.is_empty() && !text.ends_with('\n') {
+                text.push_str(ending);
+            }
+            let title = Block::new(None, FILE_TITLE.replace('\n', ending));
+            *self.blocks_mut() = vec![Block::new(None, text), title];
+            self.blocks_mut().retain(|block| !block.text("").is_empty());
         }
         let places = Places::of(self.blocks());
         let key = |(scope, _): &(Scope, &str)| match scope {

@@ -7,9 +7,9 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use crate::document::grammar;
 use crate::document::scan::{self, Line};
 use crate::document::text::{mark_comments, unescape_line};
+use crate::document::visits;
 
 /// A note that a person wrote.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -52,7 +52,7 @@ pub(super) fn notes(text: &str, lines: &[Line], parts: Vec<Part>, owned: &[Range
         }
         while owned.next_if(|range| range.end <= start).is_some() {}
         let is_ours = !has_notes || owned.peek().is_some_and(|range| range.start <= start);
-        if is_ours || comment || !hidden && (scan::is_blank(content) || grammar::looks_like_visits(content)) {
+        if is_ours || comment || !hidden && (scan::is_blank(content) || visits::looks_like_visits(content)) {
             finder.close();
         } else {
             finder.open.push(line);

@@ -11,6 +11,7 @@ use foldhash::fast::FixedState;
 
 use crate::document::grammar::{self, Heading};
 use crate::document::scan::{self, Event, is_blank, walk};
+use crate::document::strike::is_all_struck;
 use crate::types::Status;
 
 /// The sections and entries of a file, in its order.
@@ -134,6 +135,7 @@ impl<'a> Reader<'a> {
             Some(b'\n') => self.content_end + 1,
             _ => self.content_end,
         };
+        let status = if is_struck_entry(&self.text[start..end]) { Status::Superseded } else { status };
         let section = u32::try_from(self.outline.sections.len() - 1).expect("fewer sections than bytes");
         self.outline.entries.push(EntrySpan { section, range: start..end, status, episode });
     }
@@ -142,6 +144,15 @@ impl<'a> Reader<'a> {
         if std::mem::take(&mut self.in_scope) {
             self.outline.sections.last_mut().expect("a scope has a section").range.end = end;
         }
+    }
+}
+
+/// True if the text of an entry, given with its first line, is struck. Most are not, as the line below the first shows.
+fn is_struck_entry(text: &str) -> bool {
+    let body = text.split_once('\n').map_or("", |(_, body)| body);
+    is_all_struck(body.lines().map(|line| (line, false))) && {
+        let lines = scan::lines(text);
+        is_all_struck(lines[1..].iter().map(|line| (line.text(text), line.hidden)))
     }
 }
 
@@ -196,7 +207,7 @@ mod tests {
                 "## Location 1: A", "## World", "# T", " ## x", "### Memories", "text", "```", "~~~~", "<!--", "-->",
                 "", "  ", "---", "**[NOTE] a** *(Ep1, T2)*", "**[DANGER - CORE] b c**", "**[NOTE] **", "**[] d**",
                 "**[NOTE - SUPERSEDED] e** *(T2, Ep1)*", "~~struck~~", "**[X] f** tail", " **[X] g**", "\u{FEFF}",
-                "**[X] h** *(Ep7)*\r", "- `take x`: no", "Context: here", "**[NOTE] \\***",
+                "**[X] h** *(Ep7)*\r", "- `take x`: no", "Context: here", "**[NOTE] \\***", "- ~~struck~~",
             ]), 0..24),
         ) {
             assert_same(&lines.join("\n"));

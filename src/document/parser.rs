@@ -11,10 +11,12 @@ use foldhash::fast::FixedState;
 
 use crate::document::entry_text::EntryText;
 use crate::document::evidence::{AttemptLine, is_list_item, parse_attempts};
-use crate::document::grammar::{self, Visits};
+use crate::document::grammar;
 use crate::document::notes::{Part, PlacedNote, notes};
 use crate::document::problem::{Kind, Problem};
 use crate::document::scan::{self, Line};
+use crate::document::strike::is_all_struck;
+use crate::document::visits::{self, Visits};
 use crate::document::ways::{WayLine, parse_way};
 use crate::types::{Memory, Persistence, Status, fold_action};
 
@@ -79,9 +81,20 @@ impl RegionKind {
         (RegionKind::Tried, "### Tried"),
     ];
 
-    /// The kind of the part that a heading begins.
+    /// The kind of the part that a heading begins: `### Memories`, also `#### **memories:**`.
     pub(crate) fn begun_by(heading: &str) -> RegionKind {
-        let part = RegionKind::PARTS.iter().find(|(_, known)| *known == heading.trim());
+        let heading = heading.trim();
+        let parts = RegionKind::PARTS.iter();
+        if let Some((kind, _)) = parts.clone().find(|(_, known)| *known == heading) {
+            return *kind;
+        }
+        let level = heading.bytes().take_while(|&byte| byte == b'#').count();
+        let body = &heading[level..];
+        if !(3..=6).contains(&level) || !body.starts_with([' ', '\t']) {
+            return RegionKind::Other;
+        }
+        let word = body.trim_matches([' ', '\t', '*', '_', '#', ':', '：']);
+        let part = parts.clone().find(|(_, known)| known[4..].eq_ignore_ascii_case(word));
         part.map_or(RegionKind::Other, |(kind, _)| *kind)
     }
 
@@ -273,14 +286,30 @@ impl<'a> Reader<'a> {
         let region = self.parsed.regions.last().map_or(RegionKind::Head, |region| region.kind);
         if region.is_evidence() && self.entry.is_none() && is_list_item(content) {
             self.read_evidence(region, at);
-        } else if grammar::looks_like_visits(content) && self.entry.is_none() {
-            match grammar::parse_visits(content) {
-                Some(visits) if self.parsed.visits.is_none() => {
-                    self.parsed.visits = Some((visits, line.range.clone()));
+        } else if self.entry.is_none() && (region == RegionKind::Head || visits::looks_like_visits(content)) {
+            self.read_visits(at);
+        }
+    }
+
+    /// Reads a line that may be the line of visits.
+    fn read_visits(&mut self, at: usize) {
+        let line = &self.lines[at];
+        let content = line.text(self.text);
+        match visits::parse_visits(content) {
+            Some(visits) if self.parsed.visits.is_none() => {
+                if let Some(key) = visits::repeated_key(content) {
+                    self.problem(at, Kind::RepeatedKey(key));
                 }
-                Some(_) => self.problem(at, Kind::SecondVisits),
-                None => self.problem(at, Kind::BrokenVisits(content.to_owned())),
+                if visits::unread_part(&visits).is_some() {
+                    self.problem(at, Kind::BrokenVisits(content.to_owned()));
+                }
+                self.parsed.visits = Some((visits, line.range.clone()));
             }
+            Some(_) => self.problem(at, Kind::SecondVisits),
+            None if visits::looks_like_visits(content) => {
+                self.problem(at, Kind::BrokenVisits(content.to_owned()));
+            }
+            None => {}
         }
     }
 
@@ -362,6 +391,9 @@ impl<'a> Reader<'a> {
         let last = lines.find(|line| !scan::is_blank(line.text(self.text))).unwrap_or(&self.lines[first]);
         let range = self.lines[first].range.start..last.range.end;
         self.check_first_line(first + 1, end, status);
+        let text = self.lines[first + 1..end].iter().map(|line| (line.text(self.text), line.hidden));
+        // A text that a person struck from beginning to end holds no more, whatever the brackets say.
+        let status = if is_all_struck(text) { Status::Superseded } else { status };
         let line = self.lines[first].range.clone();
         self.parsed.entries.push(Entry { status, range, line, line_number: first });
     }

@@ -4,7 +4,8 @@ use serde::Serialize;
 
 use crate::document::grammar;
 use crate::document::text::find_unescaped_stars;
-use crate::types::hint::MERGE_OR_RESOLVE;
+use crate::document::version::FORMAT;
+use crate::types::hint::{MERGE_OR_RESOLVE, NEWER_FORMAT};
 use crate::types::text::truncate;
 
 /// A problem of a file.
@@ -87,6 +88,9 @@ pub enum Kind {
         /// The brackets that were most likely meant.
         nearest: String,
     },
+    /// A key stands twice in a visits line.
+    #[error("`{0}` stands twice in the visits line")]
+    RepeatedKey(String),
     /// More than one visits line.
     #[error("a second visits line in one section")]
     SecondVisits,
@@ -169,6 +173,28 @@ pub enum Kind {
     /// A merge gave an entry a title with a number: this one.
     #[error("the other side of a merge gave the title of `{}` to other words", cut(.0))]
     MergedTitle(String),
+    /// The file states a newer version of the format.
+    #[error("the file has format {0}, and this program knows format {FORMAT}")]
+    NewerFormat(u64),
+    /// An item of a list of evidence in the text of an entry, most likely because a heading is missing.
+    #[error("`{}` is read as text of the memory above it", cut(.0))]
+    EvidenceInText(String),
+    /// A way leads to a place that has no section, and a place of that name has another id.
+    #[error("the way leads to location {to}, which has no section; `{name}` is location {found}")]
+    LostWay {
+        /// The id in the link.
+        to: u64,
+        /// The name in the link.
+        name: String,
+        /// The place that has this name.
+        found: u64,
+    },
+    /// An importance that may be meant on a scale of ten.
+    #[error("importance {0} of 1000 is next to nothing")]
+    LowImportance(u16),
+    /// A line that ends with a carriage return alone, as old Macs wrote it: what follows is read as the same line.
+    #[error("a carriage return alone ends no line: what follows it is read as the same line")]
+    LoneReturn,
     /// A conflict that a merge left.
     #[error("an unresolved git merge conflict")]
     Conflict,
@@ -197,6 +223,7 @@ impl Kind {
             | Kind::BrokenAttempt(_)
             | Kind::BrokenWay(_)
             | Kind::BrokenVisits(_)
+            | Kind::RepeatedKey(_)
             | Kind::BrokenHeading(_)
             | Kind::LostEntries { .. }
             | Kind::BrokenField(_)
@@ -207,6 +234,10 @@ impl Kind {
             | Kind::UnclosedComment
             | Kind::BrokenReference(_)
             | Kind::Conflict
+            | Kind::NewerFormat(_)
+            | Kind::EvidenceInText(_)
+            | Kind::LostWay { .. }
+            | Kind::LoneReturn
             | Kind::SameTitle(_) => Severity::Error,
             _ => Severity::Warning,
         }
@@ -214,7 +245,10 @@ impl Kind {
 
     /// True if a whole section or entry is not read as it was meant.
     pub(crate) fn hides_memories(&self) -> bool {
-        matches!(self, Kind::BrokenHeading(_) | Kind::LostEntries { .. } | Kind::BrokenEntry(_))
+        matches!(
+            self,
+            Kind::BrokenHeading(_) | Kind::LostEntries { .. } | Kind::BrokenEntry(_) | Kind::LoneReturn
+        )
     }
 
     /// How to fix it.
@@ -237,6 +271,7 @@ impl Kind {
             Kind::EntryAmongTries(_) => "move the entry above `### Tried`",
             Kind::StruckLive(_) => "write ` - SUPERSEDED` into the brackets, or remove the strikes",
             Kind::NearCategory { .. } => "write the known one, or keep it: categories may be your own",
+            Kind::RepeatedKey(_) => "keep one of them; `memories check --fix` joins episodes and visits",
             Kind::SecondVisits | Kind::SecondList(_) => "`memories check --fix` joins the two",
             Kind::SecondLine { is_joined: true, .. } => "`memories check --fix` keeps the later",
             Kind::SecondLine { is_joined: false, .. } => "keep one of the lines; the later counts",
@@ -270,6 +305,15 @@ impl Kind {
             }
             Kind::SameLook { .. } => "find out who wrote which, and supersede or rename one",
             Kind::MergedTitle(_) => "read both, supersede or rename one, and remove the tag `#same-title`",
+            Kind::NewerFormat(_) => NEWER_FORMAT,
+            Kind::EvidenceInText(_) => {
+                "write `### Ways`, `### Worked`, `### Seen` or `### Tried` above the list"
+            }
+            Kind::LostWay { .. } => {
+                "give the place its former id, or write the new one into each way that leads there"
+            }
+            Kind::LowImportance(_) => "write `importance 900` for 9 of 10; otherwise leave it",
+            Kind::LoneReturn => "convert the line ends, for example with `tr '\\r' '\\n'`",
             Kind::Conflict => MERGE_OR_RESOLVE,
             Kind::Secret(_) => "remove it here and from the history of the repository, and have it revoked",
             Kind::NotOnMap(_) => "mind the id; places that the game does not have are never recalled",

@@ -246,6 +246,11 @@ pub fn is_section_boundary(line: &[u8]) -> bool {
     heading_level(line).is_some_and(|level| level <= 2)
 }
 
+/// True if a line, without its line ending, goes on behind a carriage return, with which old Macs ended lines.
+pub(crate) fn has_lone_return(line: &str) -> bool {
+    memchr(b'\r', line.as_bytes()).is_some()
+}
+
 /// True if a line has only spaces and tabs.
 pub(crate) fn is_blank(line: impl AsRef<[u8]>) -> bool {
     line.as_ref().iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'))

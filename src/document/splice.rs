@@ -7,11 +7,12 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::document::comment_end;
-use crate::document::grammar::{self, Visits};
+use crate::document::grammar;
 use crate::document::parser::{Entry, ParsedSection, Region, RegionKind};
 use crate::document::scan;
 use crate::document::strike::{strike, unstrike};
 use crate::document::text::{Fences, closing_place, mark_comments, write_closing_lines, write_text};
+use crate::document::visits::{self, Visits};
 use crate::types::{Memory, Reference, Scope, Status};
 
 /// An edit of an entry.
@@ -326,7 +327,7 @@ pub(crate) fn set_visits(text: &str, parsed: &ParsedSection, visits: &Visits, st
 
 /// The range of the visits line with its new text; below the heading where there is none.
 pub(super) fn visits_change(text: &str, parsed: &ParsedSection, visits: &Visits) -> (Range<usize>, String) {
-    let line = format!("{}\n", grammar::write_visits(visits));
+    let line = format!("{}\n", visits::write_visits(visits));
     if let Some((_, range)) = &parsed.visits {
         return (range.clone(), line);
     }

@@ -1,6 +1,7 @@
 //! The stored form of a memory.
 
-use crate::document::fields::{is_date, parse_fields, write_fields};
+use crate::document::field::is_date;
+use crate::document::fields::{parse_fields, write_fields};
 use crate::document::text::{stored_line, stored_text, stored_title};
 use crate::types::{Cause, Memory, Moment, Provenance, Reference};
 

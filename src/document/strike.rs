@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use crate::document::scan::is_blank;
+
 /// Strikes a line: `~~` after its indentation and list marks, and at its end. Blank lines and bare list
 /// marks stay as they are.
 pub(crate) fn strike(line: &str) -> Cow<'_, str> {
@@ -78,6 +80,12 @@ fn unescape_tildes(text: &str) -> String {
     }
     out.extend(std::iter::repeat_n('\\', backslashes / 2));
     out
+}
+
+/// True if each line of an entry's text that is not blank is struck. Each line comes with whether it is hidden.
+pub(crate) fn is_all_struck<'a>(lines: impl Iterator<Item = (&'a str, bool)>) -> bool {
+    let mut lines = lines.filter(|(line, _)| !is_blank(line)).peekable();
+    lines.peek().is_some() && lines.all(|(line, hidden)| !hidden && is_struck(split_marks(line).1))
 }
 
 /// True if a line is struck from end to end.

@@ -202,8 +202,12 @@ fn starts_something(line: &str, after_text: bool) -> bool {
     match first {
         b'#' => scan::heading_level(bytes).is_some() || line.starts_with("##"),
         b'=' => after_text && is_underline(line, '='),
-        b'-' => scan::is_thematic_break(line) || (after_text && is_underline(line, '-')),
-        b'*' => scan::is_thematic_break(line) || line.starts_with("**[") || resembles_entry(line),
+        b'-' => scan::is_thematic_break(line) || (after_text && is_underline(line, '-')) || lists_entry(line),
+        b'+' | b'>' if lists_entry(line) => true,
+        b'*' => {
+            let begins_entry = line.starts_with("**[") || resembles_entry(line) || lists_entry(line);
+            begins_entry || scan::is_thematic_break(line)
+        }
         b'_' => scan::is_thematic_break(line) || resembles_entry(line),
         b'`' => Block::opened_by(bytes).is_some(),
         b'~' => Block::opened_by(bytes).is_some() || is_struck(line),
@@ -214,6 +218,16 @@ fn starts_something(line: &str, after_text: bool) -> bool {
         b'S' => line.starts_with(SEE_ALSO),
         _ => false,
     }
+}
+
+/// True if a line is an item of a list, or a quotation, that begins like an entry or resembles a line of evidence.
+fn lists_entry(line: &str) -> bool {
+    let has_mark = || ["](#location-", "*(Ep", "_(Ep"].iter().any(|mark| line.contains(mark));
+    if line[1..].trim_start().starts_with('`') && has_mark() {
+        return true;
+    }
+    let inner = line[1..].trim_start();
+    inner.len() < line.len() - 1 && ["**[", "__["].iter().any(|start| inner.starts_with(start))
 }
 
 /// True if a line might be taken for an entry that lost some of its marks, or for the fields of one.

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use crate::document::error::DocumentError;
 use crate::document::evidence::write_code_span;
-use crate::document::grammar::{self, Visits};
+use crate::document::grammar;
 use crate::document::lists::{AttemptLists, ListEdit, edit_list};
 use crate::document::parser::{ParsedSection, Placed, RegionKind, have_worked};
 use crate::document::section::Section;
@@ -17,6 +17,7 @@ use crate::document::splice::EntryEdit;
 use crate::document::stored_form::stored;
 use crate::document::text::stored_line;
 use crate::document::tree::Document;
+use crate::document::visits::Visits;
 use crate::document::ways::write_way;
 use crate::types::{Attempt, Memory, Moment, Scope, Way, is_same_action};
 

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use crate::document::comment_end;
 use crate::document::evidence::{
-    is_list_item, split_code_span, split_comment, split_count, write_code_span, write_count, write_mark,
+    AttemptLine, is_list_item, parse_attempts, split_code_span, split_comment, split_count, write_code_span,
+    write_count, write_mark,
 };
 use crate::document::fields::{parse_fields, parse_number, write_fields};
 use crate::document::text::{stored_line, unescape};
@@ -17,8 +18,8 @@ const REFUSED_WITHOUT: &str = "refused without:";
 /// The beginning of the last field of a way; what opened it follows.
 const AFTER: &str = "after ";
 
-/// What is escaped in an action of that field: it would end the action, or begin a comment.
-const AFTER_ESCAPES: [char; 3] = ['\\', ';', '<'];
+/// What is escaped in an action of that field: it would end the action, begin a comment or be taken for emphasis.
+const AFTER_ESCAPES: [char; 4] = ['\\', ';', '<', '*'];
 
 /// A way, and whether its line says no more than that. One that says more is a person's: no program changes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,6 +82,18 @@ pub fn parse_way(line: &str) -> Option<WayLine> {
     known_way(line).map(|(way, is_whole)| WayLine { way: way.into(), is_whole })
 }
 
+/// True if a line can only be one of a list of evidence: a way to a place, or tries with their episodes and turns.
+pub(crate) fn is_evidence_line(line: &str) -> bool {
+    if !is_list_item(line) || !line.contains('`') {
+        return false;
+    }
+    let is_try = |line: AttemptLine| {
+        line.is_whole
+            && line.attempts.iter().all(|attempt| attempt.episode.is_some() && attempt.turn.is_some())
+    };
+    parse_way(line).is_some_and(|way| way.is_whole) || parse_attempts(line).is_some_and(is_try)
+}
+
 /// As [`parse_way`], without copies.
 pub(crate) fn known_way(line: &str) -> Option<(KnownWay<'_>, bool)> {
     match comment_end::read(line) {
@@ -96,9 +109,10 @@ fn split_way(line: &str) -> Option<(KnownWay<'_>, bool)> {
     let rest = rest.strip_prefix('→').or_else(|| rest.strip_prefix("->"))?.trim_start();
     let (to, name, rest) = split_link(rest).or_else(|| split_place(rest))?;
     let (count, rest) = split_count(rest)?;
-    let fields = match rest.trim().strip_prefix("*(") {
-        Some(fields) => fields.strip_suffix(")*")?,
-        None if rest.trim().is_empty() => "",
+    let rest = rest.trim();
+    let fields = match rest.strip_prefix("*(").or_else(|| rest.strip_prefix("_(")) {
+        Some(fields) => fields.strip_suffix(if rest.starts_with('*') { ")*" } else { ")_" })?,
+        None if rest.is_empty() => "",
         None => return None,
     };
     let (fields, after) = split_after(fields);
@@ -130,7 +144,7 @@ fn split_after(fields: &str) -> (&str, Vec<Cow<'_, str>>) {
         });
         let (action, others) = end.map_or((rest, ""), |end| (&rest[..end], &rest[end + 1..]));
         actions.push(match action.contains('\\') {
-            true => Cow::Owned(unescape(action.trim(), |c| AFTER_ESCAPES.contains(&c))),
+            true => Cow::Owned(unescape(action.trim(), |c| c.is_ascii_punctuation())),
             false => Cow::Borrowed(action.trim()),
         });
         rest = others;
@@ -142,9 +156,12 @@ fn split_after(fields: &str) -> (&str, Vec<Cow<'_, str>>) {
 /// A link to the section of a place: its id, its name, and the rest of the line.
 pub(crate) fn split_link(text: &str) -> Option<(u64, Cow<'_, str>, &str)> {
     let inner = text.strip_prefix('[')?;
-    let mut escaped = false;
+    let (mut escaped, mut open) = (false, 0_usize);
     let end = inner.char_indices().find_map(|(at, c)| {
-        let ends = c == ']' && !escaped;
+        let is_mark = |mark| c == mark && !escaped;
+        // A formatter may take the escapes from brackets that are in pairs.
+        let ends = is_mark(']') && (open == 0 || inner[at + 1..].starts_with("(#location-"));
+        open = if is_mark('[') { open + 1 } else { open - usize::from(is_mark(']') && open > 0) };
         escaped = c == '\\' && !escaped;
         ends.then_some(at)
     })?;
@@ -152,7 +169,7 @@ pub(crate) fn split_link(text: &str) -> Option<(u64, Cow<'_, str>, &str)> {
     let digits = anchor.bytes().take_while(u8::is_ascii_digit).count();
     let to = parse_number(&anchor[..digits]).filter(|_| digits > 0)?;
     let name = match inner[..end].contains('\\') {
-        true => Cow::Owned(unescape(&inner[..end], |c| matches!(c, '\\' | '[' | ']'))),
+        true => Cow::Owned(unescape(&inner[..end], |c| c.is_ascii_punctuation())),
         false => Cow::Borrowed(&inner[..end]),
     };
     let is_nameless = name.strip_prefix("Location ") == Some(&anchor[..digits]);
@@ -162,7 +179,7 @@ pub(crate) fn split_link(text: &str) -> Option<(u64, Cow<'_, str>, &str)> {
 /// A place as its heading names it, up to the count or the fields.
 fn split_place(text: &str) -> Option<(u64, Cow<'_, str>, &str)> {
     let text = text.strip_prefix("Location ")?;
-    let end = [" ×", " *("].iter().filter_map(|mark| text.find(mark)).min().unwrap_or(text.len());
+    let end = [" ×", " *(", " _("].iter().filter_map(|mark| text.find(mark)).min().unwrap_or(text.len());
     let (id, name) = text[..end].split_once(':').unwrap_or((&text[..end], ""));
     let id = id.trim();
     Some((parse_number(id).filter(|_| !id.is_empty())?, Cow::Borrowed(name.trim()), &text[end..]))
@@ -187,7 +204,10 @@ pub fn write_way(way: &Way) -> String {
 
 /// A link to the section of a place.
 pub(crate) fn write_link(to: u64, name: &str) -> String {
-    let label = if name.is_empty() { format!("Location {to}") } else { escape(name, &['\\', '[', ']']) };
+    let label = match name {
+        "" => format!("Location {to}"),
+        name => escape(name, &['\\', '[', ']', '*']),
+    };
     format!("[{label}](#{})", anchor(&format!("Location {to}: {name}")))
 }
 

@@ -9,7 +9,8 @@ use std::borrow::Cow;
 
 use crate::document::EntryText;
 use crate::document::comment_end;
-use crate::document::fields::{Field, percent_decode, split_fields};
+use crate::document::field::Field;
+use crate::document::fields::{percent_decode, split_fields};
 use crate::document::text::stored_text;
 use crate::types::{Category, Memory};
 

@@ -13,6 +13,7 @@ use memchr::{memchr, memchr_iter};
 
 use crate::document::check::is_suspect_line;
 use crate::document::scan::{self, Event, LineScan};
+use crate::document::version::stated_version;
 use crate::store::is_utf16;
 
 /// Bytes read at a time: smaller buffers cost more calls, larger ones more page faults, and they leave
@@ -170,7 +171,14 @@ impl<W: FnMut(&[u8]) -> bool> SectionFinder<W> {
 
     /// Reads a line. One that is a marker of a conflict, or may be misread, is an error.
     fn read(&mut self, offset: u64, line: &[u8]) -> io::Result<()> {
-        let Event::Visible(offset, line) = self.scan.read(offset, line) else { return Ok(()) };
+        let (offset, line) = match self.scan.read(offset, line) {
+            Event::Visible(offset, line) => (offset, line),
+            // The whole file is read, so that its reader is warned.
+            Event::Hidden(_, line) if !self.in_scope && stated_version(line).is_some() => {
+                return Err(io::ErrorKind::InvalidData.into());
+            }
+            _ => return Ok(()),
+        };
         let text = scan::first_line_without_bom(offset, line);
         if scan::is_conflict_marker(text) || is_suspect_line(offset, line, &mut self.in_scope) {
             return Err(io::ErrorKind::InvalidData.into());

@@ -16,7 +16,8 @@ use crate::document::entry_text::{Head, HeadReader};
 use crate::document::grammar::{Heading, split_heading};
 use crate::document::near::misread_sections;
 use crate::document::outline::EntrySpan;
-use crate::document::problem::Problem;
+use crate::document::problem::{Kind, Problem};
+use crate::document::version::{NewerFormat, newer_format};
 use crate::document::{EntryText, PlaceNames, Section, UnreadSection};
 use crate::journal::Journal;
 use crate::notebook::contents::{Contents, ScopeContents};
@@ -174,6 +175,10 @@ impl Snapshot {
         }
         if self.is_read_as_meant {
             return None;
+        }
+        if let Some(NewerFormat { version, line }) = newer_format(&self.lasting) {
+            let kind = Kind::NewerFormat(version);
+            return Some(format!("line {line}: {kind}; hint: {}", kind.hint()));
         }
         let Problem { line, kind, .. } = first_error(&self.lasting)?;
         Some(format!("line {line}: {kind}; hint: memories check"))

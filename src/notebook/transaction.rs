@@ -14,6 +14,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::document::conflict::conflicts;
+use crate::document::version::{FORMAT, NewerFormat, newer_format};
 use crate::document::{Document, DocumentError};
 use crate::journal::Journal;
 use crate::journal::entry::{Entry, RECORD};
@@ -127,7 +128,7 @@ impl Notebook {
         match self.store.sidecar().session() {
             Err(StoreError::NotOurs { .. }) => {
                 let text = self.store.read()?;
-                without_conflicts(&self.store, text)
+                writable(&self.store, text)
                     .map(|text| Files::new(Document::parse(text), Document::parse(String::new())))
             }
             _ => self.read(),
@@ -387,7 +388,7 @@ impl Draft<'_> {
 
 /// The files of a store with that text; an error where a merge left conflicts in it.
 fn open(store: &Store, text: Option<String>) -> Result<Files, StoreError> {
-    files(store, without_conflicts(store, text)?)
+    files(store, writable(store, text)?)
 }
 
 fn files(store: &Store, text: String) -> Result<Files, StoreError> {
@@ -398,8 +399,13 @@ fn files(store: &Store, text: String) -> Result<Files, StoreError> {
     Ok(Files::new(Document::parse(text), Document::parse(session)).with_sidecar(store.sidecar()))
 }
 
-fn without_conflicts(store: &Store, text: Option<String>) -> Result<String, StoreError> {
+/// The text of a file that may be written: without conflicts, and of no newer format.
+fn writable(store: &Store, text: Option<String>) -> Result<String, StoreError> {
     let text = text.unwrap_or_default();
+    if let Some(NewerFormat { version, line }) = newer_format(&text) {
+        let path = store.path().to_owned();
+        return Err(StoreError::NewerFormat { path, line, version, known: FORMAT });
+    }
     match conflicts(&text) {
         Some(found) => Err(StoreError::Conflict { path: store.path().to_owned(), line: found.lines[0] }),
         None => Ok(text),

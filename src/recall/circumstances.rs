@@ -6,11 +6,9 @@
 use std::cell::OnceCell;
 use std::collections::HashSet;
 
-use memchr::memmem;
-
 use crate::document::evidence::parse_attempts;
 use crate::document::fields::write_moment;
-use crate::document::{Section, known_ways};
+use crate::document::{Section, known_ways, may_name_episode};
 use crate::map::BestRun;
 use crate::types::openers::remove_done;
 use crate::types::text::fold_case;
@@ -60,15 +58,21 @@ impl<'a> Circumstances<'a> {
     fn done(&self) -> &[Attempt] {
         self.done.get_or_init(|| {
             let text = self.text.as_ref().map(|read| read()).unwrap_or_default();
-            let mark = format!("*(Ep{}, T", self.running_episode);
             let mut done = Vec::new();
             let mut end = 0;
-            for at in memmem::find_iter(text.as_bytes(), &mark) {
+            // Marks of an episode: `*(Ep5, T3)*`, `_(episode 5)_`.
+            let begins = |at: &usize| matches!(text.as_bytes().get(at + 1), Some(b'E' | b'e'));
+            for at in memchr::memchr_iter(b'(', text.as_bytes()).filter(begins) {
                 if at < end {
                     continue;
                 }
                 let start = text[..at].rfind('\n').map_or(0, |at| at + 1);
                 end = text[at..].find('\n').map_or(text.len(), |length| at + length);
+                if !text[start..].starts_with(['-', '*', '+'])
+                    || !may_name_episode(&text[start..end], self.running_episode)
+                {
+                    continue;
+                }
                 let attempts = parse_attempts(text[start..end].trim_end()).map(|line| line.attempts);
                 // Those with a reply were tried, or only looked.
                 let worked = attempts.into_iter().flatten().filter(|attempt| attempt.reply.is_empty());

@@ -6,7 +6,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::document::fields::is_date;
+use crate::document::field::is_date;
 use crate::document::grammar::name_of_text_id;
 use crate::document::unknown_field;
 use crate::types::fields::{Expected, FieldError, Fields, count, episode, flag, integer, text};

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::attributes::ACCESS_LIST;
-use crate::types::hint::{Advice, Hint, MERGE_OR_RESOLVE};
+use crate::types::hint::{Advice, Hint, MERGE_OR_RESOLVE, NEWER_FORMAT};
 
 /// Why a file could not be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -54,6 +54,18 @@ pub enum StoreError {
         path: PathBuf,
         /// Line of the first marker, from 1.
         line: usize,
+    },
+    /// The file states a newer version of the format. It is not written.
+    #[error("`{}`, line {line}: the file has format {version}, and this program knows format {known}", path.display())]
+    NewerFormat {
+        /// The file.
+        path: PathBuf,
+        /// Line that states the version, from 1.
+        line: usize,
+        /// The version of the file.
+        version: u64,
+        /// The version that this program knows.
+        known: u64,
     },
     /// A file cannot be read.
     #[error("cannot read `{}`", path.display())]
@@ -276,6 +288,7 @@ impl StoreError {
                 "convert the file to UTF-8, for example with `iconv`; it was left as it is"
             }
             StoreError::Conflict { .. } => MERGE_OR_RESOLVE,
+            StoreError::NewerFormat { .. } => NEWER_FORMAT,
             StoreError::Locked { .. } => {
                 "try again, wait longer with `--lock-timeout`, or look at what that process does"
             }

@@ -3,6 +3,10 @@
 use std::error::Error;
 use std::iter::successors;
 
+/// What to do where a file has a newer format.
+pub(crate) const NEWER_FORMAT: &str =
+    "install the newest `memories`; until then the file can be read, not written";
+
 /// How to resolve a conflict that a merge left in a file.
 pub(crate) const RESOLVE: &str = "keep what is true of both sides and remove the lines with the markers";
 

@@ -11,6 +11,7 @@ use memories::document::check::viewer_headings;
 use memories::document::evidence;
 use memories::document::format::format;
 use memories::document::scan::{Event, is_section_boundary, lines, walk};
+use memories::document::visits;
 use memories::document::{
     Document, DocumentError, EntryEdit, EntryMut, RegionKind, Section, SectionUpdate, grammar, stored,
 };
@@ -481,7 +482,7 @@ fn a_byte_order_mark_before_a_heading_is_no_part_of_it() {
 /// True for lines of a kind that `fmt` may touch.
 fn is_grammar(line: &str) -> bool {
     grammar::parse_heading(line.trim_start_matches('\u{FEFF}')).is_some()
-        || grammar::parse_visits(line).is_some()
+        || visits::parse_visits(line).is_some()
         || grammar::parse_entry(line).is_some()
         || grammar::parse_reference(line).is_some()
         || evidence::parse_attempts(line).is_some()

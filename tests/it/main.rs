@@ -34,6 +34,7 @@ mod map;
 mod mistakes;
 mod offline;
 mod opening;
+mod other_hands;
 mod outside;
 mod poison;
 #[path = "../support/program.rs"]

@@ -217,7 +217,7 @@ fn turn_from_stdin(cli: &mut Cli<'_>) -> Result<Turn, Failure> {
 
 fn turn_from_flags(args: RecordArgs) -> Result<Turn, Failure> {
     let episode = args.episode.as_deref().map(episode_number).transpose()?;
-    if let Some(time) = args.timestamp.as_deref().filter(|time| !crate::document::fields::is_date(time)) {
+    if let Some(time) = args.timestamp.as_deref().filter(|time| !crate::document::field::is_date(time)) {
         let failure = Failure::usage(format!("`{time}` is not a time"));
         return Err(failure.hint("write a date such as 2026-01-31 or a time such as 2026-01-31T10:40:00Z"));
     }

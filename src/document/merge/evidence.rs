@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
 use crate::document::evidence::template;
-use crate::document::grammar::Visits;
 use crate::document::merge::values::{Three, sum};
+use crate::document::visits::Visits;
 use crate::types::{Attempt, Scope, Way, fold_action};
 
 /// The difference between ours and the merged evidence of one kind.

@@ -1,7 +1,8 @@
 //! Changes as a person makes them in an editor, line by line.
 
-use memories::document::grammar::{parse_heading, parse_visits, write_heading};
+use memories::document::grammar::{parse_heading, write_heading};
 use memories::document::scan::{is_section_boundary, lines};
+use memories::document::visits::parse_visits;
 use memories::types::Scope;
 use proptest::prelude::*;
 
