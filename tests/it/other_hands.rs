@@ -136,7 +136,7 @@ const REPORTED: &[(&str, &str)] = &[
     (WINDOW, "**[SUCCESS] Open window** *(Ep1, T23-24, +5)* It opens.\n"),
     (WINDOW, "<b>[SUCCESS] Open window</b> (Ep1, T23-24, +5)\n"),
     (TROLL, "- **[DANGER] Troll** *(Ep2, T45)*: Never come unarmed.\n"),
-    (TROLL, "#### [DANGER] Troll (Ep2, T45, -10)\n"),
+    (TROLL, "#### [DANGER] Troll (Ep2, T45, -10, importance 900, #troll)\n"),
     (TROLL, "## [DANGER] Troll (Ep2, T45, -10)\n"),
     (TROLL, "**[DANGER] Troll** *(Ep2, T45, -10, importance 9, #troll)*\n"),
     (TROLL, "**[DANGER] Troll** *(Ep2, T45, -10, importance 9/10, #troll)*\n"),
