@@ -3,7 +3,7 @@
 use crate::document::field::is_date;
 use crate::document::fields::{parse_fields, write_fields};
 use crate::document::text::{stored_line, stored_text, stored_title};
-use crate::types::{Cause, Memory, Moment, Provenance, Reference};
+use crate::types::{Cause, Memory, Moment, Provenance, Reference, Span};
 
 /// A memory in its stored form: the result of writing it and reading it back.
 pub fn stored(memory: &Memory) -> Memory {
@@ -12,6 +12,10 @@ pub fn stored(memory: &Memory) -> Memory {
     provenance.goal = one_line(&provenance.goal);
     provenance.tags.retain(|tag| !tag.is_empty());
     provenance.importance = provenance.importance.map(|importance| importance.clamp(1, 1000));
+    // A range that goes down is not read as one.
+    for span in [&mut provenance.turns, &mut provenance.messages].into_iter().flatten() {
+        *span = Span { first: span.first.min(span.last), last: span.first.max(span.last) };
+    }
     let provenance = stored_fields(provenance);
     let text = stored_text(&memory.text);
     let mut title = stored_title(&memory.title);

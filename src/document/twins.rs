@@ -16,6 +16,7 @@ use crate::document::problem::{Kind, Problem};
 use crate::document::scan;
 use crate::document::splice::{Style, splice_all};
 use crate::document::tree::{Block, Document};
+use crate::document::visits;
 use crate::types::{Scope, fold_action};
 
 /// The twins of one section, by line from its heading as 0; second visits lines are told by the parser.
@@ -125,8 +126,8 @@ fn joined_section(text: &str, parsed: &ParsedSection, style: Style) -> Option<St
     let second_visits = parsed.problems.iter().find(|problem| problem.kind == Kind::SecondVisits);
     if let (Some(problem), Some((visits, range))) = (second_visits, &parsed.visits) {
         let second = scan::lines(text).into_iter().nth(problem.line)?;
-        let joined = merge::join_visits(visits, &grammar::parse_visits(second.text(text))?);
-        let line = format!("{}\n", grammar::write_visits(&joined));
+        let joined = merge::join_visits(visits, &visits::parse_visits(second.text(text))?);
+        let line = format!("{}\n", visits::write_visits(&joined));
         return Some(splice_all(text, &[(range.clone(), line), (second.range, String::new())], style));
     }
     second_lists(parsed).find_map(|region| {

@@ -15,7 +15,7 @@ mod section;
 mod sections;
 mod values;
 
-use crate::document::grammar::Visits;
+use crate::document::visits::Visits;
 use values::Three;
 
 pub use result::{Labels, MergeConflict, Merged};
