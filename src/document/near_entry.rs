@@ -62,7 +62,10 @@ fn marked_entry(first: u8, line: &str) -> Option<Near> {
         return loose_entry(inner);
     }
     // More stands in the line, such as the text: what of it is the title, a person says.
-    let bracket = inner.trim_start_matches(['*', '_', '\\']).strip_prefix('[')?.split_once(']')?.0;
+    let marked = inner.trim_start_matches(['*', '_']);
+    let is_escaped = inner.starts_with('\\') || first == b'~';
+    let bracket = marked.strip_prefix('\\').unwrap_or(marked).strip_prefix('[').filter(|_| !is_escaped)?;
+    let bracket = bracket.split_once(']')?.0;
     let word = bracket.trim_end_matches('\\').split([' ', '–', '—', '−']).next().unwrap_or_default();
     let is_meant = is_known(word) && (first == b'<' || !inner.starts_with('['));
     is_meant.then_some(Near { form: None, certain: false })
