@@ -215,7 +215,7 @@ impl<'a> HeadReader<'a> {
                 Field::Episode(episode) => head.episode = head.episode.or(Some(episode)),
                 Field::Turns(turns) => head.turns = head.turns.or(Some(turns)),
                 Field::ScoreChange(change) => head.score_change = head.score_change.or(Some(change)),
-                Field::Date(date) => head.date = head.date.or_else(|| Instant::of(date)),
+                Field::Date(date) => head.date = head.date.or_else(|| Instant::of(&date)),
                 Field::Tag(tag) => {
                     let is_encoded = || tag.contains('%') && percent_decode(tag) == CONTESTED_TAG;
                     head.has_contested_tag |= tag == CONTESTED_TAG || is_encoded();

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use crate::document::fields::is_date;
+use crate::document::field::is_date;
 use crate::types::instant::Instant;
 use crate::view::steps::Step;
 
