@@ -7,7 +7,7 @@ use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::types::{Author, Scope};
 
-/// Say who wrote entries: you, so that no model strikes them, or a model
+/// Say who wrote entries: you, and no model strikes them, or a model
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 A model or an agent may supersede an entry unless you wrote it on this machine,
