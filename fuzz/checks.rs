@@ -4,12 +4,13 @@
 
 use memories::document::scan::{Event, lines, walk};
 use memories::document::{Document, RegionKind, check, evidence, grammar, stored, visits, ways};
-use memories::llm::answer::parse_object;
-use memories::record::answer::{Evidence, read_answer};
-use memories::record::prompt::MAX_TITLES;
+use memories::llm::answer::{parse_object, parse_objects};
+use memories::record::answer::read_answer;
+use memories::record::prompt::{MAX_MEMORIES, MAX_TITLES};
+use memories::record::shown::Shown;
 use memories::record::turn::Turn;
-use memories::types::{Attempt, Category, Memory, Scope, TryResult};
-use serde_json::Value;
+use memories::types::{Attempt, Category, Memory, Scope, Span, TryResult};
+use serde_json::{Map, Value};
 
 /// A named check.
 #[allow(dead_code, reason = "each fuzz target uses one")]
@@ -141,10 +142,7 @@ pub fn turn(text: &str) {
             // The memory is written as one object and read from three fields.
             if let Some(remember) = value.get_mut("remember").map(Value::take) {
                 value["remember"] = remember["text"].clone();
-                let importance = remember["importance"].as_f64().unwrap_or_default();
-                // Up to 10 it is read on a scale of ten.
-                value["remember_importance"] =
-                    if importance <= 10.0 { importance / 100.0 } else { importance }.into();
+                value["remember_importance"] = remember["importance"].clone();
                 value["remember_category"] = remember["category"].clone();
             }
             let text = value.to_string();
@@ -180,14 +178,18 @@ pub fn answer(text: &str) {
         let read = parse_object(&plain).expect("what was read is read again");
         assert!(is_same(&read.clone().into(), &object.clone().into()), "{read:?} is not {object:?}");
     }
-    let evidence = Evidence { texts: vec![text.to_owned()], ..Evidence::default() };
-    let Ok(proposal) = read_answer(text, &evidence) else {
-        let declines = object.is_ok_and(|object| object.get("should_remember") == Some(&Value::Bool(false)));
-        assert!(!declines, "to decline is an answer");
+    let shown = Shown::of_texts(&[text], &["One", "Two"], Span { first: 1, last: 9 });
+    let Ok(proposal) = read_answer(text, &shown) else {
+        let declines =
+            |object: &Map<String, Value>| object.get("should_remember") == Some(&Value::Bool(false));
+        let all_decline = parse_objects(text).is_ok_and(|objects| objects.iter().all(declines));
+        assert!(!all_decline, "to decline is an answer");
         return;
     };
-    assert!(proposal.supersedes.len() <= MAX_TITLES && proposal.invalidates.len() <= MAX_TITLES);
-    for (memory, _) in proposal.memories {
+    assert!(proposal.memories.len() <= MAX_MEMORIES && proposal.wrong.len() <= MAX_TITLES);
+    for proposed in proposal.memories {
+        assert!(proposed.supersedes.len() <= MAX_TITLES);
+        let memory = proposed.memory;
         assert!((1..=1000).contains(&memory.importance()));
         let scope = Scope::Location(1);
         let mut document = Document::parse(String::new());

@@ -36,7 +36,8 @@ pub use evidence::{Attempt, TryResult, Way, asks_for_status, fold_action, fold_w
 pub(crate) use folder::is_relative;
 pub use folder::{FolderError, FolderPath};
 pub(crate) use importance::{
-    DEFAULT_IMPORTANCE, EXPECTED_IMPORTANCE, clamp_importance, importance_of_person, importance_of_program,
+    DEFAULT_IMPORTANCE, EXPECTED_IMPORTANCE, EXPECTED_SCALE, ImportanceScale, clamp_importance,
+    importance_of_person, importance_of_program,
 };
 pub use names::by_file_ending;
 pub(crate) use names::{did_you_mean, one_of, unknown_name};

@@ -11,6 +11,7 @@ import select
 import subprocess
 import sys
 import sysconfig
+import warnings
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -20,6 +21,9 @@ from memories._errors import MemoriesError
 
 #: Warnings of the program, such as lines of the file that cannot be read as they were meant.
 logger = logging.getLogger("memories")
+
+#: The end of the warning that the model of a settings file takes no part.
+NOT_ASKED = "; its model is not asked"
 
 #: On Windows a program without a window opens none for its children.
 FLAGS: int = getattr(subprocess, "CREATE_NO_WINDOW", 0)
@@ -126,7 +130,12 @@ def warn(err: str, answer: dict[str, Any]) -> None:
     """Passes on the warnings on stderr, but for those that the answer has."""
     for line in err.splitlines():
         kind, _, text = line.partition(": ")
-        if kind == "warning" and text not in answer.get("warnings", ()):
+        if kind != "warning" or text in answer.get("warnings", ()):
+            continue
+        if text.endswith(NOT_ASKED):
+            # The memories are other ones than the settings mean, so it must not depend on a logger.
+            warnings.warn(text, UserWarning, stacklevel=4)
+        else:
             logger.warning("%s", text)
 
 

@@ -302,7 +302,8 @@ class Recorded(Record):
     `outcome` is `stored`, `revised`, `contested`, `confirmed`, `queued`, `duplicate`, `declined`, `tried`,
     `not_significant` or `recorded_before`. `effect` is what the action did, such as `moved`, `changed`, `refused` or
     `unknown` (`docs/schema/common.json` lists them). `attempt` is the line about the action, where it failed or its
-    effect is not known. `queued` says that the turn waits for a model, `best_run` what became of the best run of the
+    effect is not known. `queued` says that the turn waits for a model, `judge` who judged it
+    (`rules`, `model`, `later`, or `none`), `best_run` what became of the best run of the
     game, if this turn changed it.
     """
 
@@ -318,6 +319,7 @@ class Recorded(Record):
     attempt: Attempt | None = None
     queued: bool = False
     reasoning: str | None = None
+    judge: str = ""
     model: Model | None = None
     ephemeral_ended: int | None = None
     best_run: str | None = None

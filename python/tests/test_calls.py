@@ -114,8 +114,8 @@ def test_record(played: Memories) -> None:
     assert (recorded.outcome, recorded.episode, recorded.turn, recorded.visits) == ("tried", 2, 221, 3)
     assert recorded.place == Place(75, "Living Room")
     assert recorded.attempt is not None and (recorded.attempt.action, recorded.attempt.count) == ("take rug", 2)
-    stored = played.record(Turn("wait", "Time passes.", Place(33), remember="It is dark", remember_importance=7))
-    assert stored.outcome == "stored" and stored.warnings == ("importance 7 is on a scale of ten: 700 is used",)
+    stored = played.record(Turn("wait", "Time passes.", Place(33), remember="It is dark", remember_importance=700))
+    assert (stored.outcome, stored.judge, stored.warnings) == ("stored", "rules", ())
     (memory,) = stored.memories
     assert (memory.outcome, memory.text, memory.importance, memory.author) == ("stored", "It is dark", 700, "agent")
     moved = played.record({"action": "up", "response": "Living Room", "location": 33, "location_after": {"id": 75}})

@@ -15,7 +15,7 @@ const MAX_SENTENCES: usize = 2;
 
 const SYSTEM: &str = "\
 You answer a question from the memories of an agent that plays a text game, and from nothing else. Give \
-in `relevant` the numbers of those memories that the answer rests on, and in `answer` one or two short \
+in `relevant` the numbers (m1, m2 …) of those memories that the answer rests on, and in `answer` one or two short \
 sentences. Say nothing that these memories do not say. If they do not tell, set `known` to false. What is \
 superseded is no longer true; what is tentative is not certain: say so.
 

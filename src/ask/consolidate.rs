@@ -120,7 +120,9 @@ pub(crate) fn propose(
         }),
     };
     let mut warnings = Vec::new();
-    let (plan, model) = prompt.ask_and_read(model, |answer| read_plan(answer, &mut warnings))?;
+    let (mut plan, model) = prompt.ask_and_read(model, |answer| read_plan(answer, &mut warnings))?;
+    let titles: Vec<&str> = candidates.memories.iter().map(|memory| memory.title.as_str()).collect();
+    plan.name(&titles, &mut warnings);
     Ok(ProposedPlan { plan, seen: candidates.seen(), model: Some(model), warnings })
 }
 

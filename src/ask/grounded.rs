@@ -16,6 +16,9 @@ use crate::types::text::truncate;
 /// Longest text of an answer, in characters; the rest is cut.
 const MAX_CHARS: usize = 600;
 
+/// Longest number of a memory in an answer, in characters.
+const NUMBER_CHARS: usize = 8;
+
 /// Abbreviations with a full stop, which do not end a sentence.
 const ABBREVIATIONS: [&str; 9] = ["Mr.", "Mrs.", "Ms.", "Dr.", "St.", "Prof.", "e.g.", "i.e.", "vs."];
 
@@ -95,7 +98,7 @@ fn schema(field: &str, shown: usize) -> Value {
         "properties": {
             "relevant": {
                 "type": "array",
-                "items": {"type": "integer", "minimum": 1, "maximum": shown},
+                "items": {"type": "string", "maxLength": NUMBER_CHARS},
                 "maxItems": shown,
             },
             "known": {"type": "boolean"},
@@ -106,7 +109,7 @@ fn schema(field: &str, shown: usize) -> Value {
     })
 }
 
-/// Numbers in the forms that models use: `3`, `"3"`, `"#3"`, one or a list, `"#3, #7"`.
+/// Numbers in the forms that models use: `"m3"`, `3`, `"3"`, `"#3"`, one or a list, `"m3, m7"`.
 fn read_numbers(value: Option<&Value>, shown: usize, warnings: &mut Vec<String>) -> Vec<usize> {
     let mut said: Vec<String> = Vec::new();
     let mut add = |value: &Value| match value {
@@ -121,7 +124,7 @@ fn read_numbers(value: Option<&Value>, shown: usize, warnings: &mut Vec<String>)
     }
     let mut numbers = Vec::new();
     for said in said.iter().filter(|said| !said.is_empty()) {
-        let digits = said.trim_start_matches('#');
+        let digits = said.trim_start_matches(['#', '[', 'm', 'M']).trim_end_matches(']');
         match digits.strip_suffix(".0").unwrap_or(digits).parse::<usize>() {
             Ok(number) if (1..=shown).contains(&number) => {
                 if !numbers.contains(&number) {
@@ -179,8 +182,10 @@ mod tests {
                 "the model named #-1, which was not shown: dropped"
             ]
         );
-        let listed = read(&json!({"relevant": "#2, #3", "answer": "In the attic."})).expect("read");
-        assert_eq!(listed.numbers, [2, 3]);
+        for forms in [json!("#2, #3"), json!(["m2", "M3"]), json!("[m2], [m3]"), json!(["2", 3.0])] {
+            let listed = read(&json!({"relevant": forms, "answer": "In the attic."})).expect("read");
+            assert_eq!(listed.numbers, [2, 3], "{forms}");
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::document::stored;
 use crate::llm::answer::{text_problem, title_problem};
 use crate::notebook::correct::{Correction, Target};
 use crate::notebook::files::{Files, Tier};
-use crate::search::shared_words::SharedWords;
+use crate::search::grounding::{SharedWords, Sources};
 use crate::types::instant::Instant;
 use crate::types::{
     Category, Memory, OFFLINE_TAG, Persistence, Provenance, Scope, Span, Status, fold_title, same_title,
@@ -216,11 +216,12 @@ fn subjects(memory: &Memory) -> Vec<&str> {
     subjects
 }
 
-/// True if enough words of a text occur in the memories that it replaces.
+/// True if enough words of a text occur in the memories that it replaces, or its language is another one.
 fn rests_on(text: &str, olds: &[Memory]) -> bool {
-    let said = olds.iter().flat_map(|old| [old.title.as_str(), &old.text]);
-    let SharedWords { shared, all } = SharedWords::of(text, said);
-    shared > 0 && shared * SHARED_WORDS >= all
+    let sources = Sources::of(olds.iter().flat_map(|old| [old.title.as_str(), &old.text]));
+    let SharedWords { shared, all } = sources.shared_with(text);
+    let is_comparable = sources.is_comparable(text);
+    !is_comparable || shared > 0 && shared * SHARED_WORDS >= all
 }
 
 /// The memory that replaces others. It keeps the highest importance, the firmest persistence, and DANGER.

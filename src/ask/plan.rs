@@ -9,8 +9,9 @@ use serde_json::{Map, Value, json};
 use crate::document::text::{stored_line, stored_text};
 use crate::llm::answer::{parse_object, text_of};
 use crate::redact::redacted;
+use crate::search::named::{nearest_title, number_of};
 use crate::types::text::truncate;
-use crate::types::{Category, Memory, Persistence, Status};
+use crate::types::{Category, Memory, Persistence, Status, means_title};
 
 /// The name of the answer's schema.
 pub(crate) const SCHEMA_NAME: &str = "consolidation";
@@ -33,10 +34,10 @@ You tidy the long-term memory of an agent that plays a text game: the memories o
 decisions; whatever you do not mention is kept. `merge`: two or more memories that belong together become \
 one; give its `title` (3 to 6 words), `text` (one to three sentences that keep every fact, name, number and \
 direction of all of them) and `category`. `supersede`: memories in `titles` are outdated by another one \
-that exists, named in `title`. `drop`: memories in `titles` are wrong or of no use; say why in `reason`. \
+that exists, whose number is in `title`. `drop`: memories in `titles` are wrong or of no use; say why in `reason`. \
 `keep`: they stay.
 
-Titles in `titles` are exact. No memory is named twice. A memory with persistence `core` is never dropped, \
+Give in `titles` the numbers of memories (m1, m2 …). No memory is named twice. A memory with persistence `core` is never dropped, \
 and what is tentative is not merged with what is confirmed. When in doubt, keep. Most places need few \
 decisions or none.
 
@@ -125,6 +126,28 @@ pub struct Plan {
     pub reasoning: String,
     /// In the order of the plan.
     pub decisions: Vec<Decision>,
+}
+
+impl Plan {
+    /// Puts the titles of the memories shown in place of their numbers, and of titles that are nearly theirs.
+    pub(crate) fn name(&mut self, titles: &[&str], warnings: &mut Vec<String>) {
+        for decision in &mut self.decisions {
+            let successor = Some(&mut decision.title).filter(|_| decision.action == Action::Supersede);
+            for said in decision.titles.iter_mut().chain(successor) {
+                let number = number_of(said).and_then(|number| titles.get(number.checked_sub(1)?));
+                let is_known = titles.iter().any(|title| means_title(said, title));
+                match number {
+                    Some(title) => *said = (*title).to_owned(),
+                    None if is_known => {}
+                    None => {
+                        let Some(title) = nearest_title(said, titles) else { continue };
+                        warnings.push(format!("no memory is called `{said}`: `{title}` is taken for it"));
+                        *said = title.to_owned();
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// A memory as it was when the plan was made. A decision is refused where it has changed since.
@@ -254,6 +277,22 @@ mod tests {
         assert!(
             read_plan("{\"plan\": 1}", &mut warnings).is_err() && read_plan("no", &mut warnings).is_err()
         );
+    }
+
+    #[test]
+    fn memories_are_named_by_number_or_nearly_by_title() {
+        let mut warnings = Vec::new();
+        let answer = json!({"decisions": [
+            {"action": "merge", "titles": ["m2", "lamp"], "title": "m1", "text": "x"},
+            {"action": "supersede", "titles": ["Troll sleep"], "title": "m1"},
+            {"action": "drop", "titles": ["m7", "Egg"], "reason": "r"},
+        ]});
+        let mut plan = read_plan(&answer.to_string(), &mut warnings).expect("a plan");
+        plan.name(&["Troll sleeps", "Door", "Lamp"], &mut warnings);
+        let named: Vec<String> =
+            plan.decisions.iter().map(|one| format!("{} → {}", one.titles.join(", "), one.title)).collect();
+        assert_eq!(named, ["Door, lamp → m1", "Troll sleeps → Troll sleeps", "m7, Egg → "]);
+        assert_eq!(warnings, ["no memory is called `Troll sleep`: `Troll sleeps` is taken for it"]);
     }
 
     #[test]

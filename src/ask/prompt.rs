@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::llm::fence::fenced;
 use crate::llm::{Model, ModelError, ModelUse, Question};
 use crate::redact::redacted;
+use crate::search::named::number_mark;
 use crate::types::text::truncate;
 use crate::types::{Memory, Persistence, Status};
 
@@ -39,12 +40,14 @@ impl Prompt<'_> {
     pub(crate) fn ask(&self, model: &dyn Model) -> Result<(String, ModelUse), ModelError> {
         let answer = model.ask(&Question {
             system: self.system,
+            examples: &[],
             prompt: &fenced(self.block, &self.data),
             schema_name: self.schema_name,
             schema: &self.schema,
         })?;
         // Afterwards, because a provider may learn only by asking which model it has.
-        Ok((answer.text, ModelUse { name: model.name(), usage: answer.usage, error: None }))
+        let used = ModelUse::answered(model.name(), &answer);
+        Ok((answer.text, used))
     }
 
     /// The answer as `read` understands it, and what it cost.
@@ -86,7 +89,7 @@ pub(super) fn weight(memory: &Memory) -> impl Ord + use<> {
 pub(super) fn memory_json(number: usize, memory: &Memory) -> Value {
     let fields = &memory.provenance;
     let mut value = json!({
-        "number": number,
+        "number": number_mark(number),
         "category": memory.category,
         "title": redacted(&memory.title),
         "text": truncate(redacted(&memory.text).trim(), TEXT_CHARS),

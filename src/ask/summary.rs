@@ -22,7 +22,7 @@ const REPLY_CHARS: usize = 80;
 const SYSTEM: &str = "\
 You tell an agent that plays a text game what its memories say of one place, in two or three short \
 sentences: dangers first, then what works, what leads where, and what is still open. Give in `relevant` \
-the numbers of the memories that you used and the sentences in `summary`. Say nothing that the memories do \
+the numbers (m1, m2 …) of the memories that you used and the sentences in `summary`. Say nothing that the memories do \
 not say. If nothing can be said, set `known` to false. What is tentative is not certain: say so. What was \
 tried without effect, or with an effect that is unknown, stands under `tried`.
 

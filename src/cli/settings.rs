@@ -38,6 +38,7 @@ use crate::recall::Limits;
 use crate::record::RecordSettings;
 use crate::record::replies::{Replies, ReplyClass};
 use crate::record::triggers::Trigger;
+use crate::record::turn::importance_scale;
 use crate::store::refuse_link_out;
 use crate::types::Writer;
 use crate::types::fields::{Expected, flag, number, text, texts};
@@ -80,6 +81,8 @@ pub(crate) struct Settings {
     pub sync_url: Option<String>,
     /// Path of the settings file; `init` writes it if it is missing.
     pub config_path: PathBuf,
+    /// The settings file that names a model which is not asked, because the file is not trusted.
+    pub untrusted_model: Option<PathBuf>,
     /// The settings files that were read: the project's, then the user's own.
     pub read_from: Vec<PathBuf>,
     /// The editor of `edit`, as a command line.
@@ -176,6 +179,11 @@ impl Settings {
         if ignored.iter().any(chooses) && !environment.names_a_host() {
             keep_offline(&mut llm);
         }
+        let is_kept = llm.provider == llm::Provider::Offline && ignored.iter().any(chooses);
+        let untrusted_model = is_kept.then(|| config_path.clone());
+        if let Some(warning) = warnings.last_mut().filter(|_| is_kept) {
+            warning.push_str("; its model is not asked");
+        }
         let (search, search_results) = search::read(&mut files)?;
         let settings = Settings {
             working_folder: WorkingFolder::new(&environment.folder, &file),
@@ -183,6 +191,7 @@ impl Settings {
             shown_file: None,
             sync_url: files.read("sync.url", text)?,
             config_path,
+            untrusted_model,
             read_from: files.paths(),
             editor: environment.editor.clone().unwrap_or_else(|| EDITOR.to_owned()),
             lock_timeout,
@@ -303,6 +312,8 @@ fn read_record(file: &mut SettingsFiles) -> Result<RecordSettings, Failure> {
     file.set("record.history_window", size, &mut settings.history_window)?;
     file.set("tried_per_place", size, &mut settings.tried_per_place)?;
     file.set("record.provenance", flag, &mut settings.provenance)?;
+    file.set("record.importance_scale", importance_scale, &mut settings.importance_scale)?;
+    settings.language = file.read("record.language", text)?;
     file.set("record.goals", texts, &mut settings.goals)?;
     let mut phrases = Vec::new();
     for class in ReplyClass::VARIANTS {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::document::field::is_date;
 use crate::types::fields::parse_span;
-use crate::types::{EXPECTED_IMPORTANCE, Span, importance_of_person};
+use crate::types::{EXPECTED_IMPORTANCE, EXPECTED_SCALE, ImportanceScale, Span, importance_of_person};
 
 /// True if the name of a memory file is meant as the address of a remote one.
 pub(crate) fn is_url(file: &str) -> bool {
@@ -57,6 +57,12 @@ pub(crate) fn parse_integer(text: &str) -> Result<i64, String> {
 pub(crate) fn parse_importance(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number: &f64| number.is_finite());
     number.ok_or_else(|| format!("`{text}` is not a number"))
+}
+
+/// A scale of importance, by its highest value.
+pub(crate) fn parse_importance_scale(text: &str) -> Result<ImportanceScale, String> {
+    let scale = text.parse().ok().and_then(ImportanceScale::new);
+    scale.ok_or_else(|| format!("a scale is {EXPECTED_SCALE}"))
 }
 
 /// An importance within its range, as a person gives it to a memory.

@@ -164,6 +164,9 @@ pub(crate) struct ModelEntry<'a> {
     pub(crate) cost: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<Text<'a>>,
+    /// The text of its answer, whatever became of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) answer: Option<Text<'a>>,
 }
 
 /// The turn of a line, as far as figures, `log` and comparisons need it.

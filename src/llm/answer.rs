@@ -19,59 +19,86 @@ const LENIENT_TRIES: usize = 50;
 
 /// The object that the model meant.
 ///
-/// If there are several, the last one counts, because models correct themselves and quote before they answer.
+/// If there are several, the last one counts, because models correct themselves and quote before they answer; of a list
+/// that is valid JSON the first.
 ///
 /// # Errors
 ///
 /// Why there is none.
 pub fn parse_object(text: &str) -> Result<Map<String, Value>, String> {
+    let Found { mut objects, is_list } = find(text)?;
+    let object = if is_list { Some(objects.swap_remove(0)) } else { objects.pop() };
+    object.ok_or_else(|| NO_OBJECT.to_owned())
+}
+
+/// The objects that the model meant: those of a list, else one. Objects with nothing but commas and white space between
+/// them are a list.
+///
+/// # Errors
+///
+/// Why there is none.
+pub fn parse_objects(text: &str) -> Result<Vec<Map<String, Value>>, String> {
+    Ok(find(text)?.objects)
+}
+
+const NO_OBJECT: &str = "the answer holds no JSON object";
+
+/// Objects that belong together, at least one.
+struct Found {
+    objects: Vec<Map<String, Value>>,
+    /// They are the items of a well-formed list.
+    is_list: bool,
+}
+
+fn find(text: &str) -> Result<Found, String> {
     let text = text_without_mark(text).trim();
     if text.is_empty() {
         return Err("the answer is empty".to_owned());
     }
-    if let Some(object) = parse_whole(text) {
-        return Ok(object);
+    if let Some(found) = parse_whole(text) {
+        return Ok(found);
     }
     if let Some((_, said)) = text.rsplit_once("</think>")
-        && let Some(object) = parse_last(said)
+        && let Some(found) = parse_last(said)
     {
-        return Ok(object);
+        return Ok(found);
     }
-    parse_last(text).ok_or_else(|| "the answer holds no JSON object".to_owned())
+    parse_last(text).ok_or_else(|| NO_OBJECT.to_owned())
 }
 
-/// The object in a text that is valid JSON: as it is, in an array, or written as a string.
-fn parse_whole(text: &str) -> Option<Map<String, Value>> {
+/// The objects in a text that is valid JSON: as they are, in an array, or written as a string.
+fn parse_whole(text: &str) -> Option<Found> {
     match serde_json::from_str(text).ok()? {
-        Value::String(inner) => match serde_json::from_str(&inner).ok()? {
-            Value::Object(object) => Some(object),
-            _ => None,
-        },
-        value => unwrap_object(value),
+        Value::String(inner) => objects_of(serde_json::from_str(&inner).ok()?),
+        value => objects_of(value),
     }
 }
 
-fn unwrap_object(value: Value) -> Option<Map<String, Value>> {
-    match value {
+fn objects_of(value: Value) -> Option<Found> {
+    let (items, is_list) = match value {
+        Value::Array(items) => (items, true),
+        value => (vec![value], false),
+    };
+    let objects = items.into_iter().filter_map(|item| match item {
         Value::Object(object) => Some(object),
-        Value::Array(items) => items.into_iter().find_map(|item| match item {
-            Value::Object(object) => Some(object),
-            _ => None,
-        }),
         _ => None,
-    }
+    });
+    let objects: Vec<Map<String, Value>> = objects.collect();
+    (!objects.is_empty()).then_some(Found { objects, is_list })
 }
 
-/// The last object anywhere in the text. An empty object does not replace one with content, and an object
+/// The last objects anywhere in the text. An empty object does not replace one with content, and an object
 /// that the end of the text cuts off does not replace a complete one.
-fn parse_last(text: &str) -> Option<Map<String, Value>> {
-    let mut best: Option<Map<String, Value>> = None;
-    let (mut tries, mut position) = (0, 0);
+fn parse_last(text: &str) -> Option<Found> {
+    let mut best: Option<Found> = None;
+    let (mut tries, mut position, mut end) = (0, 0, 0);
     while let Some(found) = text[position..].find(['{', '[']) {
         let start = position + found;
-        if let Some((object, length)) = parse_strict(&text[start..]) {
+        let follows = text[end..start].chars().all(|c| c == ',' || c.is_whitespace());
+        if let Some((found, length)) = parse_strict(&text[start..]) {
             position = start + length;
-            keep_better(&mut best, object);
+            end = position;
+            keep_better(&mut best, found, follows);
             continue;
         }
         position = start + 1;
@@ -85,26 +112,32 @@ fn parse_last(text: &str) -> Option<Map<String, Value>> {
         let Some(found) = lenient::parse_object(&text[start..]) else {
             continue;
         };
+        let object = Found { objects: vec![found.object], is_list: false };
         if !found.complete {
-            return best.filter(|best| !best.is_empty()).or(Some(found.object));
+            return best.filter(|best| best.objects.iter().any(|object| !object.is_empty())).or(Some(object));
         }
         position = start + found.length;
-        keep_better(&mut best, found.object);
+        end = position;
+        keep_better(&mut best, object, follows);
     }
     best
 }
 
-fn keep_better(best: &mut Option<Map<String, Value>>, object: Map<String, Value>) {
-    if best.is_none() || !object.is_empty() {
-        *best = Some(object);
+/// Adds what was found to the best, which it follows directly, or replaces it.
+fn keep_better(best: &mut Option<Found>, found: Found, follows: bool) {
+    let is_empty = found.objects.iter().all(Map::is_empty);
+    match best {
+        Some(_) if is_empty => {}
+        Some(best) if follows && !found.is_list && !best.is_list => best.objects.extend(found.objects),
+        _ => *best = Some(found),
     }
 }
 
-/// The well-formed object, or the array around one, at the start of the text.
-fn parse_strict(text: &str) -> Option<(Map<String, Value>, usize)> {
+/// The well-formed object, or the array around some, at the start of the text.
+fn parse_strict(text: &str) -> Option<(Found, usize)> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
-    let object = unwrap_object(values.next()?.ok()?)?;
-    Some((object, values.byte_offset()))
+    let found = objects_of(values.next()?.ok()?)?;
+    Some((found, values.byte_offset()))
 }
 
 /// A text field of an answer, trimmed; empty if absent.
@@ -202,6 +235,24 @@ mod tests {
             format!("{{ not this, but {plain}"),
         ] {
             assert_eq!(read(&text), object, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_list_has_all_its_objects() {
+        for (text, objects) in [
+            (r#"[{"a": 1}, {"a": 2}]"#, 2),
+            (
+                r#"Here: ```json
+[{"a": 1}, {"a": 2},]```"#,
+                2,
+            ),
+            ("{\"a\": 1}\n{\"a\": 2}\n", 2),
+            (r#"{"a": 1} and {"a": 2}"#, 1),
+            (r#"[{"a": 1}, 7, {"a": 2}]"#, 2),
+            (r#"[{"a": 1}, {"a": 2}, {"a": "cu"#, 2),
+        ] {
+            assert_eq!(parse_objects(text).map(|found| found.len()), Ok(objects), "{text}");
         }
     }
 

@@ -30,10 +30,13 @@ const TEMPERATURE: &str = "temperature";
 /// Some models cannot switch thinking off.
 const THINKING: &str = "thinking";
 
+/// Marks the end of what is the same in every question, the last example, so that the server keeps it.
+const CACHE: &str = "cache_control";
+
 static TRAITS: ApiTraits = ApiTraits {
     provider: "anthropic",
     ladder: &[Format::Schema, Format::Tool, Format::Plain],
-    switches: &[TEMPERATURE, THINKING],
+    switches: &[TEMPERATURE, THINKING, CACHE],
     format_words: &[
         "output_config",
         "output_format",
@@ -89,11 +92,18 @@ impl Protocol for Anthropic {
     }
 
     fn request(&self, question: &Question<'_>, form: Form) -> Value {
+        let mut messages = question.messages(&form.prompt_of(question));
+        if !form.is_switched(CACHE)
+            && let [.., last_example, _] = messages.as_mut_slice()
+        {
+            let text = last_example["content"].take();
+            last_example["content"] = json!([{"type": "text", "text": text, CACHE: {"type": "ephemeral"}}]);
+        }
         let mut request = json!({
             "model": self.model,
             "max_tokens": self.max_output_tokens,
             "system": question.system,
-            "messages": [{"role": "user", "content": form.prompt_of(question)}],
+            "messages": messages,
         });
         if let (Some(temperature), false) = (self.temperature, form.is_switched(TEMPERATURE)) {
             request["temperature"] = json!(temperature);

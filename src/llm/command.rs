@@ -173,7 +173,10 @@ impl Model for Command {
     }
 
     fn ask(&self, question: &Question<'_>) -> Result<Answer, ModelError> {
-        let prompt = format!("{}\n\n{}\n", question.system, question.prompt_with_schema());
+        let examples = question.examples.iter();
+        let examples: String =
+            examples.map(|(asked, answered)| format!("{}\n\n{answered}\n\n", asked.trim_end())).collect();
+        let prompt = format!("{}\n\n{examples}{}\n", question.system, question.prompt_with_schema());
         let output = self.run(prompt)?;
         let text = String::from_utf8_lossy(&output).into_owned();
         if text.trim().is_empty() {
@@ -238,6 +241,7 @@ mod tests {
         let config = Config { command, limits, ..Config::default() };
         Command::new(&config)?.ask(&Question {
             system: "You judge.",
+            examples: &[],
             prompt,
             schema_name: "memory",
             schema: &json!({"type": "object"}),
@@ -316,7 +320,8 @@ mod tests {
         let line = format!("echo \"$OWN is no key, {token} neither, $PATH\" >&2; exit 3");
         let config = Config { command: shell(&line), program_environment, ..Config::default() };
         let schema = json!({});
-        let question = Question { system: "", prompt: "", schema_name: "memory", schema: &schema };
+        let question =
+            Question { system: "", examples: &[], prompt: "", schema_name: "memory", schema: &schema };
         let text = Command::new(&config).unwrap().ask(&question).unwrap_err().to_string();
         assert!(!text.contains("my-own-secret") && !text.contains(&token), "{text}");
         assert!(text.contains("**** is no key") && text.contains("/usr/bin:/bin"), "{text}");

@@ -25,8 +25,8 @@ pub(crate) fn fenced(name: &str, data: &Value) -> String {
 fn lines_of(value: &Value) -> String {
     match value {
         Value::Array(items) if !items.is_empty() => {
-            let lines = items.iter().map(|item| format!("    {item}"));
-            format!("[\n{}\n  ]", lines.collect::<Vec<_>>().join(",\n"))
+            let lines = items.iter().map(Value::to_string);
+            format!("[\n{}\n]", lines.collect::<Vec<_>>().join(",\n"))
         }
         other => other.to_string(),
     }
@@ -42,7 +42,7 @@ mod tests {
         let block = fenced("DATA", &data);
         let lines: Vec<&str> = block.lines().collect();
         assert_eq!(lines[..2], ["DATA", "````json"]);
-        assert_eq!(lines[4..8], ["  \"list\": [", "    {\"b\":1},", "    \"c\"", "  ],"]);
+        assert_eq!(lines[4..8], ["  \"list\": [", "{\"b\":1},", "\"c\"", "],"]);
         let body = lines[2..lines.len() - 1].join("\n");
         assert_eq!(serde_json::from_str::<Value>(&body).unwrap(), data);
     }

@@ -3,9 +3,10 @@
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::llm::destination::Destination;
+use crate::redact::redacted;
 use crate::types::hint::{Advice, Hint};
 use crate::types::text::{fold_spaces, truncate};
 
@@ -14,6 +15,8 @@ use crate::types::text::{fold_spaces, truncate};
 pub struct Question<'a> {
     /// The role and the task of the model.
     pub system: &'a str,
+    /// Questions of this kind with the answers that they should get, in the answer's own schema.
+    pub examples: &'a [(&'a str, &'a str)],
     /// The question itself.
     pub prompt: &'a str,
     /// Name of the schema, `[a-z_]+`.
@@ -23,6 +26,18 @@ pub struct Question<'a> {
 }
 
 impl Question<'_> {
+    /// The examples and then this prompt, as messages of the form that servers share. What never changes comes first, so
+    /// that a server can keep it.
+    pub(crate) fn messages(&self, prompt: &str) -> Vec<Value> {
+        let message = |role: &str, content: &str| json!({"role": role, "content": content});
+        let examples = self.examples.iter();
+        let mut messages: Vec<Value> = examples
+            .flat_map(|(asked, answered)| [message("user", asked), message("assistant", answered)])
+            .collect();
+        messages.push(message("user", prompt));
+        messages
+    }
+
     /// The prompt, followed by the request for JSON under the schema: for servers and programs that
     /// take no schema of their own.
     pub(crate) fn prompt_with_schema(&self) -> String {
@@ -92,12 +107,24 @@ pub struct ModelUse {
     /// The reason why there is no answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// The text of the answer, for the journal: without secrets, and no longer than [`ANSWER_CHARS`].
+    #[serde(skip)]
+    pub answer: Option<String>,
 }
+
+/// Longest text of an answer that the journal keeps, in characters.
+const ANSWER_CHARS: usize = 4000;
 
 impl ModelUse {
     /// Built-in rules instead of a model, under the name of the provider that stands for them.
     pub(crate) fn offline() -> ModelUse {
-        ModelUse { name: "offline".to_owned(), usage: Usage::default(), error: None }
+        ModelUse { name: "offline".to_owned(), usage: Usage::default(), error: None, answer: None }
+    }
+
+    /// The use of a model that gave this answer.
+    pub(crate) fn answered(name: String, answer: &Answer) -> ModelUse {
+        let text = truncate(redacted(&answer.text).trim(), ANSWER_CHARS);
+        ModelUse { name, usage: answer.usage, error: None, answer: Some(text) }
     }
 }
 

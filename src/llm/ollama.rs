@@ -104,12 +104,11 @@ impl Protocol for Ollama {
     }
 
     fn request(&self, question: &Question<'_>, form: Form) -> Value {
+        let mut messages = vec![json!({"role": "system", "content": question.system})];
+        messages.extend(question.messages(&form.prompt_of(question)));
         let mut request = json!({
             "model": self.model(),
-            "messages": [
-                {"role": "system", "content": question.system},
-                {"role": "user", "content": form.prompt_of(question)},
-            ],
+            "messages": messages,
             "stream": false,
             "truncate": false,
             "options": {

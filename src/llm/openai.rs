@@ -83,12 +83,9 @@ impl Protocol for OpenAi {
     }
 
     fn request(&self, question: &Question<'_>, form: Form) -> Value {
-        let mut request = json!({
-            "messages": [
-                {"role": "system", "content": question.system},
-                {"role": "user", "content": form.prompt_of(question)},
-            ],
-        });
+        let mut messages = vec![json!({"role": "system", "content": question.system})];
+        messages.extend(question.messages(&form.prompt_of(question)));
+        let mut request = json!({"messages": messages});
         let limit = match form.is_switched(COMPLETION_TOKENS) {
             true => "max_completion_tokens",
             false => "max_tokens",

@@ -135,6 +135,7 @@ mod tests {
         file.write_all(lines.as_bytes()).unwrap();
         Replay::new(file.path()).ask(&Question {
             system: "system",
+            examples: &[],
             prompt,
             schema_name: "memory",
             schema: &Value::Null,

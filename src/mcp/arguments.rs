@@ -6,7 +6,7 @@ use crate::document::nearest;
 use crate::mcp::answer::Refusal;
 use crate::mcp::parameter::Parameter;
 use crate::types::fields::{self, Expected, Fields};
-use crate::types::{clamp_importance, did_you_mean, importance_of_program};
+use crate::types::{ImportanceScale, clamp_importance, did_you_mean, importance_of_program};
 
 /// The arguments of one call.
 #[derive(Debug, Clone, Copy)]
@@ -71,14 +71,15 @@ impl<'a> Arguments<'a> {
         self.read(parameter, fields::count)
     }
 
-    /// The importance of a new memory, with a warning where it is changed.
+    /// The importance of a new memory on the caller's scale, with a warning where it is changed.
     pub(crate) fn importance(
         &self,
         parameter: &Parameter,
+        scale: ImportanceScale,
         warnings: &mut Vec<String>,
     ) -> Result<Option<u16>, Refusal> {
         let number = self.number(parameter)?;
-        Ok(number.and_then(|number| importance_of_program(&Value::from(number), warnings)))
+        Ok(number.and_then(|number| importance_of_program(&Value::from(number), scale, warnings)))
     }
 
     /// The lowest importance of a search, clamped to its range.

@@ -15,9 +15,10 @@ use crate::notebook::files::{Files, Tier, date, live};
 use crate::notebook::rewrite::{is_rewritten, rewrite_note};
 use crate::notebook::strike::strike;
 use crate::notebook::titles::{free_title, numbered_titles};
+use crate::notebook::unsupported::{bear_out, unsupported_contest};
 use crate::types::{
-    Category, Cause, Memory, MemoryObject, Moment, Persistence, Reference, Scope, Status, fold_title,
-    means_title, same_title, writer_of,
+    Category, Cause, Memory, MemoryObject, Moment, Persistence, Reference, Scope, Status, UNSUPPORTED_TAG,
+    fold_title, means_title, same_title, writer_of,
 };
 
 /// Said of a memory that names a writer itself.
@@ -32,13 +33,15 @@ pub(crate) struct Claim<'a> {
     pub supersedes: &'a [String],
     /// The time for reference lines.
     pub at: &'a Moment,
+    /// A turn bears it out: an entry that says the same is no longer marked as unsupported.
+    pub is_borne_out: bool,
 }
 
 impl Claim<'_> {
     /// A memory that supersedes none by name.
     pub(crate) fn of(authority: Authority) -> Claim<'static> {
         const NO_MOMENT: Moment = Moment { episode: None, turn: None, message: None, date: None };
-        Claim { authority, supersedes: &[], at: &NO_MOMENT }
+        Claim { authority, supersedes: &[], at: &NO_MOMENT, is_borne_out: false }
     }
 }
 
@@ -65,6 +68,9 @@ pub(crate) fn store_memory(
     }
     let claim = Claim { authority: claim.authority.in_name_of(files.writer.as_ref()), ..claim };
     claim.authority.lower(&mut memory, warnings);
+    let supersedes =
+        [claim.supersedes, &unsupported_contest(files, scope, &memory, claim.is_borne_out)].concat();
+    let claim = Claim { supersedes: &supersedes, ..claim };
     let author = files.authorship.author();
     let contested = contested_of(files, scope, claim.supersedes, &memory.category, claim.authority);
     if memory.category.only_grows() {
@@ -161,6 +167,9 @@ fn store_duplicate(
         (None, Some(why)) => AddReport { stays: Some(why), ..duplicate },
         (None, None) => merge_duplicate(files, (scope, name), &old, memory)?,
     };
+    if claim.is_borne_out && old.has_tag(UNSUPPORTED_TAG) {
+        report = bear_out(files, scope, report);
+    }
     if matches!(claim.authority, Authority::Command | Authority::Writer) {
         report.not_taken = not_taken(&old, memory);
     }

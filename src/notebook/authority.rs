@@ -4,7 +4,9 @@
 //! may: a model or an agent contests it, and never changes it. See the laws of `docs/DESIGN.md`, 2.2.
 
 use crate::notebook::files::{Files, Tier};
-use crate::types::{Author, Category, Memory, OFFLINE_TAG, PINNED_TAG, Persistence, Scope, Status, Writer};
+use crate::types::{
+    Author, Category, Memory, OFFLINE_TAG, PINNED_TAG, Persistence, Scope, Status, UNSUPPORTED_TAG, Writer,
+};
 
 /// Highest importance of a memory that anybody states.
 pub(crate) const MAX_IMPORTANCE: u16 = 1000;
@@ -46,6 +48,8 @@ pub(crate) enum Authority {
     Writer,
     /// A model or an agent, about a turn with these facts.
     Turn(Proof),
+    /// A model, about a turn with these facts, of which nothing bears it out.
+    Unsupported(Proof),
     /// The built-in rules, which rewrite their own notes.
     Rules(Proof),
     /// A model or an agent, without a turn.
@@ -71,7 +75,7 @@ impl Authority {
     pub(crate) fn limit(self, category: &Category) -> u16 {
         match self {
             Authority::Command | Authority::Writer => MAX_IMPORTANCE,
-            Authority::Turn(proof) | Authority::Rules(proof) => match proof {
+            Authority::Turn(proof) | Authority::Unsupported(proof) | Authority::Rules(proof) => match proof {
                 Proof { died: true, .. } if category.is_danger() => MAX_IMPORTANCE,
                 Proof { scored: true, .. } => MAX_SCORED_IMPORTANCE,
                 _ => MAX_UNPROVEN_IMPORTANCE,
@@ -95,7 +99,9 @@ impl Authority {
     fn may_be_core(self, category: &Category) -> bool {
         match self {
             Authority::Command | Authority::Writer => true,
-            Authority::Turn(proof) | Authority::Rules(proof) => proof.died && category.is_danger(),
+            Authority::Turn(proof) | Authority::Unsupported(proof) | Authority::Rules(proof) => {
+                proof.died && category.is_danger()
+            }
             Authority::Statement { own_section } => own_section,
         }
     }
@@ -108,10 +114,11 @@ impl Authority {
         }
         let (why, why_not_core) = match self {
             Authority::Turn(Proof { died: false, scored: false, .. })
+            | Authority::Unsupported(Proof { died: false, scored: false, .. })
             | Authority::Rules(Proof { died: false, scored: false, .. }) => {
                 ("neither death nor score bears it out", "neither death nor score bears it out")
             }
-            Authority::Turn(_) | Authority::Rules(_) => {
+            Authority::Turn(_) | Authority::Unsupported(_) | Authority::Rules(_) => {
                 ("the turn proves no more", "only a death proves it, and only of a danger")
             }
             Authority::Command | Authority::Writer | Authority::Statement { .. } => {
@@ -160,6 +167,9 @@ pub(crate) fn protection(
         Authority::Rules(_) if !own && author == Author::Unknown => Some("nobody knows who wrote it"),
         Authority::Rules(_) if by_rules() => None,
         _ if old.importance() > limit => Some("it is more important than this may be"),
+        Authority::Unsupported(_) if !old.has_tag(UNSUPPORTED_TAG) => {
+            Some("nothing in the turn bears this out")
+        }
         _ => None,
     }
 }

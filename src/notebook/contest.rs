@@ -131,7 +131,7 @@ mod tests {
     use crate::notebook::add::{Claim, store_memory};
     use crate::notebook::authority::Proof;
     use crate::notebook::samples::{files, memory};
-    use crate::types::{Author, PINNED_TAG};
+    use crate::types::{Author, PINNED_TAG, UNSUPPORTED_TAG};
 
     const SCOPE: Scope = Scope::Location(5);
     const MODEL: Authority = Authority::Turn(Proof { died: false, scored: false, rose: false });
@@ -237,5 +237,45 @@ mod tests {
         store_memory(&mut files, (&SCOPE, ""), &pinned("NOTE"), Claim::of(MODEL), &mut warnings).unwrap();
         assert_eq!(warnings, ["a tag `#pinned` is left out: only a person pins a memory"]);
         assert_eq!(files.live_with_title(&SCOPE, "Troll").unwrap().provenance.tags, [""; 0]);
+    }
+
+    #[test]
+    fn what_nothing_bears_out_strikes_nothing_and_loses_its_mark_to_a_turn() {
+        let unsupported = |text: &str| {
+            let mut memory = memory("NOTE", "Troll", text);
+            memory.provenance.tags.push(UNSUPPORTED_TAG.to_owned());
+            memory
+        };
+        let marked = |files: &Files| {
+            let section = files.section(&SCOPE);
+            let told = section.live().map(|memory| {
+                format!("{} {:?} {}", memory.title, memory.status, memory.provenance.tags.join("+"))
+            });
+            told.collect::<Vec<_>>()
+        };
+        let doubt = Authority::Unsupported(Proof::default());
+        let (_folder, mut files) = files();
+        files.authorship.set_author(Author::Model);
+        assert_eq!(store(&mut files, &unsupported("It eats gold."), doubt).outcome, AddOutcome::Stored);
+        // A doubtful entry yields to another one, and to what a turn bears out.
+        assert_eq!(store(&mut files, &unsupported("It eats iron."), doubt).outcome, AddOutcome::Revised);
+        assert_eq!(marked(&files), ["Troll Active unsupported"]);
+        let same = memory("NOTE", "Troll", "It eats iron.");
+        assert_eq!(store(&mut files, &same, MODEL).outcome, AddOutcome::Duplicate, "an agent repeats it");
+        assert_eq!(marked(&files), ["Troll Active unsupported"]);
+        let borne_out = Claim { is_borne_out: true, ..Claim::of(MODEL) };
+        let bear_out = |files: &mut Files, memory: &Memory| {
+            store_memory(files, (&SCOPE, "Bridge"), memory, borne_out, &mut Vec::new()).unwrap()
+        };
+        assert_eq!(bear_out(&mut files, &same).outcome, AddOutcome::Duplicate);
+        assert_eq!(marked(&files), ["Troll Active "]);
+        let contest = store(&mut files, &unsupported("It eats gold."), doubt);
+        assert_eq!((contest.outcome, contest.title()), (AddOutcome::Contested, "Troll (2)"));
+        assert_eq!(contest.contested[0].reason, "nothing in the turn bears this out");
+        // A turn that bears out the contest settles it.
+        let report = bear_out(&mut files, &memory("NOTE", "Troll", "It eats gold."));
+        assert_eq!((report.outcome, report.title()), (AddOutcome::Revised, "Troll"));
+        assert_eq!(live(&files), ["Troll: It eats gold."]);
+        assert_eq!(marked(&files), ["Troll Active "]);
     }
 }

@@ -95,7 +95,7 @@ fn supersede(
     let contested = olds.iter().flat_map(|old| contested_by(files, scope, old)).collect::<Vec<String>>();
     if olds.iter().any(is_protected) || !contested.is_empty() && authority != Authority::Command {
         let titles: Vec<String> = olds.iter().map(|old| old.title.clone()).chain(contested).collect();
-        let claim = Claim { authority, supersedes: &titles, at };
+        let claim = Claim { supersedes: &titles, at, ..Claim::of(authority) };
         let name = files.name_of(scope);
         let report = store_memory(files, (scope, &name), &successor, claim, &mut Vec::new())?;
         return Ok(Corrected::all_of(&report));

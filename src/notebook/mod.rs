@@ -37,6 +37,7 @@ mod summary;
 pub(crate) mod titles;
 mod tracked;
 mod transaction;
+mod unsupported;
 
 #[cfg(feature = "mcp")]
 pub(crate) use authors::name_authors;

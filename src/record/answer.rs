@@ -1,123 +1,196 @@
 //! Reads a model's answer about a turn, and checks it.
 //!
-//! The text of an answer enters; a `Proposal` leaves, or the reason why there is none. Missing fields
-//! get defaults, excess is dropped with a warning, and nonsense that fits the schema is refused: a title
-//! that is a name of the schema, a text that repeats the prompt or has nothing to do with the turn.
+//! The text of an answer enters; a `Proposal` leaves, or the reason why there is none. What can mean only one thing is
+//! taken: the schema's form, the flat form with `should_remember`, lists, an object in `memory`. Missing fields get
+//! defaults, excess is dropped with a warning, and nonsense that fits the schema is refused: a title that is a name of
+//! the schema, a text that repeats the prompt. A memory that nothing bears out is kept, and marked.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use crate::llm::answer::{flag_of, parse_object, text_of, text_problem, title_problem};
-use crate::record::context::TurnContext;
-use crate::record::prompt::{MAX_TEXT_CHARS, MAX_TITLE_CHARS, MAX_TITLES, SYSTEM, schema};
-use crate::record::proposal::{Proposal, Side};
-use crate::search::shared_words::SharedWords;
+use crate::llm::answer::{flag_of, parse_objects, text_of, text_problem, title_problem};
+use crate::record::answer_fields::{
+    Fields, SUPERSEDES, WRONG, find, first_text, first_value, superseded_by, wrong_of,
+};
+use crate::record::prompt::{MAX_MEMORIES, MAX_TEXT_CHARS, MAX_TITLE_CHARS, MAX_TITLES, SYSTEM};
+use crate::record::proposal::{Proposal, Proposed, Side, Wrong};
+use crate::record::shown::Shown;
+use crate::search::grounding::Grounding;
 use crate::types::text::{cut_at_sentence, cut_at_word, fold_spaces, truncate};
-use crate::types::{Category, Memory, Span, Status, importance_of_program};
+use crate::types::{Category, ImportanceScale, Memory, Span, Status, importance_of_program};
 
 /// Longest error of a server that is shown, in characters.
 const ERROR_CHARS: usize = 200;
 
-/// Evidence that must support an answer.
-#[derive(Debug, Clone, Default)]
-pub struct Evidence {
-    /// Texts of the turn and of the memories that the model was shown.
-    pub texts: Vec<String>,
-    /// From the earliest turn that the model was shown to the turn itself.
-    pub turns: Option<Span>,
-}
+/// Names of the field that holds a memory's title.
+const TITLE: [&str; 2] = ["title", "memory_title"];
 
-impl Evidence {
-    pub(super) fn of(context: &TurnContext) -> Evidence {
-        let TurnContext { turn, before, after, memories, history, number, .. } = context;
-        let mut texts = vec![&turn.action, &turn.response, &before.name, &after.name];
-        texts.extend(&turn.reasoning);
-        texts.extend(turn.inventory_before.iter().chain(&turn.inventory_after).flatten());
-        for earlier in history {
-            texts.extend([&earlier.action, &earlier.response]);
-            texts.extend(&earlier.reasoning);
-        }
-        for memory in memories.before.iter().chain(&memories.after) {
-            texts.extend([&memory.title, &memory.text]);
-        }
-        let earliest = history.iter().filter_map(|earlier| earlier.turn).filter(|shown| shown < number).min();
-        Evidence {
-            texts: texts.into_iter().cloned().collect(),
-            turns: Some(Span { first: earliest.unwrap_or(*number), last: *number }),
-        }
-    }
+/// Names of the field that holds its text.
+const TEXT: [&str; 4] = ["text", "memory_text", "content", "memory"];
 
-    /// True if a text says something of what the model was shown.
-    fn bears_out(&self, text: &str) -> bool {
-        SharedWords::of(text, self.texts.iter().map(String::as_str)).shared > 0
-    }
-}
+/// Names of the list of memories.
+const MEMORIES: [&str; 2] = ["memories", "memory"];
+
+/// The other fields of an answer.
+const FIELDS: [&str; 4] = ["reasoning", "effect", "should_remember", "invalidation_reason"];
 
 /// Reads an answer.
 ///
 /// # Errors
 ///
-/// Why it cannot be read: it holds no JSON object, no field of the schema, or wants a memory without a title or a
-/// text. Other nonsense that fits the schema is not an error but a proposal without a memory.
-pub fn read_answer(text: &str, evidence: &Evidence) -> Result<Proposal, String> {
-    let answer = parse_object(text)?;
-    if !has_known_field(&answer) {
-        return Err(no_known_field(&answer));
+/// Why it cannot be read: it holds no JSON object, no field of the schema, or wants a memory without a text. Other
+/// nonsense that fits the schema is not an error but a proposal without that memory.
+pub fn read_answer(text: &str, shown: &Shown) -> Result<Proposal, String> {
+    let objects = parse_objects(text)?;
+    let (answers, foreign): (Vec<&Fields>, Vec<&Fields>) =
+        objects.iter().partition(|answer| has_known_field(answer));
+    if answers.is_empty() {
+        return Err(no_known_field(foreign[0]));
     }
-    let mut warnings = Vec::new();
-    let mut titles = |names: [&str; 2]| read_titles(&answer, names, &mut warnings);
-    let supersedes = titles(["supersedes", "supersedes_memory_titles"]);
-    let invalidates = titles(["invalidates", "invalidate_memory_titles"]);
-    let mut proposal = Proposal {
-        memories: Vec::new(),
-        supersedes,
-        invalidates,
-        invalidation_reason: text_of(&answer, "invalidation_reason"),
-        effect: text_of(&answer, "effect").parse().ok(),
-        reasoning: text_of(&answer, "reasoning"),
-        warnings,
-    };
-    let title = text_of(&answer, "memory_title");
-    let memory_text = text_of(&answer, "memory_text");
-    let wanted = answer.get("should_remember").and_then(flag_of);
-    if !wanted.unwrap_or(!title.is_empty() || !memory_text.is_empty()) {
-        return Ok(proposal);
+    let effect = answers.iter().find_map(|answer| text_of(answer, "effect").parse().ok());
+    let reasons: Vec<String> = answers.iter().map(|answer| text_of(answer, "reasoning")).collect();
+    let reasoning = reasons.iter().filter(|reason| !reason.is_empty()).cloned().collect::<Vec<_>>().join(" ");
+    let mut reader =
+        Reader { shown, proposal: Proposal { effect, reasoning, ..Proposal::default() }, refused: 0 };
+    for answer in &answers {
+        reader.read(answer)?;
     }
-    // Often the answer was cut off.
-    if title.is_empty() || memory_text.is_empty() {
-        let missing = if title.is_empty() { "memory_title" } else { "memory_text" };
-        return Err(format!("it has no `{missing}`"));
+    if !foreign.is_empty() {
+        reader
+            .proposal
+            .warnings
+            .push("an object of the answer without a field of the schema is left out".to_owned());
     }
-    if let Some(reason) = title_problem(&title).or_else(|| text_problem(&memory_text, SYSTEM)) {
-        proposal.warnings.push(format!("the model's memory is refused: {reason}"));
-        proposal.invalidates.clear();
-        return Ok(proposal);
-    }
-    if !evidence.bears_out(&memory_text) {
-        let reason = "its text has no word of the turn or of a memory shown";
-        proposal.warnings.push(format!("the model's answer is not believed: {reason}"));
-        proposal.invalidates.clear();
-        return Ok(proposal);
-    }
-    let (title, text) = within_bounds(title, memory_text, &mut proposal.warnings);
-    let (mut memory, side) = read_memory(&answer, title, text, &mut proposal.warnings);
-    memory.provenance.turns = read_turns(answer.get("first_turn"), evidence.turns, &mut proposal.warnings);
-    proposal.memories.push((memory, side));
-    Ok(proposal)
+    Ok(reader.finish())
 }
 
-/// True if an object has a field of the schema, under its present or its older name.
-fn has_known_field(answer: &Map<String, Value>) -> bool {
-    let schema = schema();
-    let old = ["supersedes_memory_titles", "invalidate_memory_titles"];
-    answer.keys().any(|key| old.contains(&key.as_str()) || schema["properties"].get(key).is_some())
+/// True if an object has a field of the schema, under its present or an older name.
+fn has_known_field(answer: &Fields) -> bool {
+    let known = [&TITLE[..], &TEXT, &SUPERSEDES, &WRONG, &MEMORIES, &FIELDS];
+    answer.keys().any(|key| known.iter().any(|names| names.contains(&key.as_str())))
 }
 
 /// The problem of an object that is no answer, such as the error of a gateway, with what that says.
-fn no_known_field(answer: &Map<String, Value>) -> String {
+fn no_known_field(answer: &Fields) -> String {
     let error = answer.get("error").map(|error| error.get("message").unwrap_or(error));
     match error.and_then(Value::as_str) {
         Some(error) => format!("it is an error: {}", truncate(&fold_spaces(error), ERROR_CHARS)),
         None => "it has no field of the schema".to_owned(),
+    }
+}
+
+/// Reads the objects of one answer, one after the other.
+struct Reader<'a> {
+    shown: &'a Shown,
+    proposal: Proposal,
+    /// Number of memories that are nonsense.
+    refused: usize,
+}
+
+impl Reader<'_> {
+    /// Reads an object: an answer, or a memory of a list.
+    fn read(&mut self, answer: &Fields) -> Result<(), String> {
+        self.read_wrong(answer);
+        let wanted = answer.get("should_remember").and_then(flag_of);
+        if wanted == Some(false) {
+            return Ok(());
+        }
+        let mut supersedes = first_value(answer, &SUPERSEDES);
+        let items: Vec<Value> = match first_value(answer, &MEMORIES) {
+            Some(Value::Array(items)) => items.clone(),
+            Some(item @ Value::Object(_)) => vec![item.clone()],
+            _ => Vec::new(),
+        };
+        let is_flat = !first_text(answer, &TITLE).is_empty() || !first_text(answer, &TEXT).is_empty();
+        if items.is_empty() && (is_flat || wanted == Some(true)) {
+            return self.read_memory(answer, supersedes);
+        }
+        for item in &items {
+            match item {
+                Value::Object(fields) if fields.get("should_remember").and_then(flag_of) == Some(false) => {}
+                // Some models wrap each memory once more.
+                Value::Object(fields) => match fields.get("memory") {
+                    Some(Value::Object(inner)) => self.read_memory(inner, supersedes.take())?,
+                    _ => self.read_memory(fields, first_value(fields, &SUPERSEDES).or(supersedes.take()))?,
+                },
+                Value::String(text) => {
+                    let fields = Fields::from_iter([(TEXT[0].to_owned(), Value::from(text.clone()))]);
+                    self.read_memory(&fields, supersedes.take())?;
+                }
+                _ => self.proposal.warnings.push("an item of the model's memories is no memory".to_owned()),
+            }
+        }
+        Ok(())
+    }
+
+    fn read_memory(&mut self, fields: &Fields, supersedes: Option<&Value>) -> Result<(), String> {
+        let (title, text) = (first_text(fields, &TITLE), first_text(fields, &TEXT));
+        if text.is_empty() {
+            // Often the answer was cut off.
+            let is_old = fields.keys().any(|key| key.starts_with("memory_") || key == "should_remember");
+            return Err(format!("it has no `{}`", if is_old { "memory_text" } else { "text" }));
+        }
+        // Without a letter it is missing, and is made from the text.
+        let title = if title.chars().any(char::is_alphanumeric) { title } else { String::new() };
+        let problem = title_problem(&title).filter(|_| !title.is_empty());
+        let warnings = &mut self.proposal.warnings;
+        if let Some(reason) = problem.or_else(|| text_problem(&text, SYSTEM)) {
+            warnings.push(format!("the model's memory is refused: {reason}"));
+            self.refused += 1;
+            return Ok(());
+        }
+        let grounding = self.shown.judge(&format!("{title}\n{text}"), &self.proposal.reasoning);
+        let (title, text) = within_bounds(title, text, warnings);
+        let (mut memory, side) = memory_of(fields, title, text, warnings);
+        memory.provenance.turns = read_turns(fields.get("first_turn"), self.shown.turns, warnings);
+        let mut named = Vec::new();
+        for said in superseded_by(supersedes, warnings) {
+            named.extend(find(self.shown, &said, warnings));
+        }
+        self.proposal.memories.push(Proposed { memory, side, supersedes: named, grounding });
+        Ok(())
+    }
+
+    fn read_wrong(&mut self, answer: &Fields) {
+        let Proposal { warnings, reasoning, wrong, .. } = &mut self.proposal;
+        let mut said = wrong_of(answer);
+        if said.len() > MAX_TITLES {
+            warnings.push(format!("{} titles in `{}`, {MAX_TITLES} are used", said.len(), WRONG[0]));
+            said.truncate(MAX_TITLES);
+        }
+        for (said, reason) in said {
+            let Some(named) = find(self.shown, &said, warnings) else { continue };
+            let grounding = match [&reason, &*reasoning].into_iter().find(|reason| !reason.is_empty()) {
+                Some(reason) => self.shown.judge(reason, reasoning),
+                None => Grounding::NotComparable,
+            };
+            wrong.push(Wrong { named, reason, grounding });
+        }
+    }
+
+    /// The proposal as a whole. An answer of which no memory is borne out strikes nothing.
+    fn finish(mut self) -> Proposal {
+        let Proposal { memories, wrong, warnings, .. } = &mut self.proposal;
+        if wrong.len() > MAX_TITLES {
+            warnings.push(format!("{} titles in `{}`, {MAX_TITLES} are used", wrong.len(), WRONG[0]));
+            wrong.truncate(MAX_TITLES);
+        }
+        if memories.len() > MAX_MEMORIES {
+            let (all, rest) = (memories.len(), memories.split_off(MAX_MEMORIES));
+            let titles: Vec<String> = rest.iter().map(|one| format!("`{}`", one.memory.text)).collect();
+            warnings.push(format!(
+                "{all} memories of one turn, {MAX_MEMORIES} are used, without {}",
+                titles.join(", ")
+            ));
+        }
+        let is_unsupported = |one: &Proposed| one.grounding == Grounding::Unsupported;
+        if memories.is_empty() && self.refused > 0 {
+            wrong.clear();
+        } else if !memories.is_empty() && memories.iter().all(is_unsupported) {
+            wrong.iter_mut().for_each(|one| one.grounding = Grounding::Unsupported);
+        } else if memories.iter().any(|one| one.grounding == Grounding::BorneOut) {
+            wrong.iter_mut().for_each(|one| one.grounding = Grounding::BorneOut);
+        }
+        self.proposal
     }
 }
 
@@ -151,39 +224,17 @@ fn read_turns(first: Option<&Value>, shown: Option<Span>, warnings: &mut Vec<Str
     Some(span)
 }
 
-fn read_memory(
-    answer: &Map<String, Value>,
-    title: String,
-    text: String,
-    warnings: &mut Vec<String>,
-) -> (Memory, Side) {
-    let category = Category::new(&text_of(answer, "category")).unwrap_or_else(Category::note);
+fn memory_of(fields: &Fields, title: String, text: String, warnings: &mut Vec<String>) -> (Memory, Side) {
+    let category = Category::new(&text_of(fields, "category")).unwrap_or_else(Category::note);
     let mut memory = Memory::new(category, title, text);
-    let status = text_of(answer, "status").parse().unwrap_or_default();
+    let status = text_of(fields, "status").parse().unwrap_or_default();
     memory.status = if status == Status::Superseded { Status::Active } else { status };
-    memory.persistence = text_of(answer, "persistence").parse().unwrap_or_default();
-    let importance = answer.get("importance");
-    memory.provenance.importance = importance.and_then(|value| importance_of_program(value, warnings));
-    let side = if text_of(answer, "place").to_lowercase() == "after" { Side::After } else { Side::Before };
+    memory.persistence = text_of(fields, "persistence").parse().unwrap_or_default();
+    let importance = fields.get("importance");
+    memory.provenance.importance =
+        importance.and_then(|value| importance_of_program(value, ImportanceScale::default(), warnings));
+    let side = if text_of(fields, "place").to_lowercase() == "after" { Side::After } else { Side::Before };
     (memory, side)
-}
-
-fn read_titles(answer: &Map<String, Value>, names: [&str; 2], warnings: &mut Vec<String>) -> Vec<String> {
-    let value = names.iter().find_map(|name| answer.get(*name));
-    let mut titles: Vec<String> = match value {
-        Some(Value::Array(items)) => {
-            items.iter().filter_map(Value::as_str).map(|title| title.trim().to_owned()).collect()
-        }
-        Some(Value::String(title)) => vec![title.trim().to_owned()],
-        _ => Vec::new(),
-    };
-    titles.retain(|title| !title.is_empty());
-    titles.dedup();
-    if titles.len() > MAX_TITLES {
-        warnings.push(format!("{} titles in `{}`, {MAX_TITLES} are used", titles.len(), names[0]));
-        titles.truncate(MAX_TITLES);
-    }
-    titles
 }
 
 #[cfg(test)]
@@ -192,18 +243,21 @@ mod tests {
     use crate::record::effect::Effect;
 
     /// Shown were turns 40 to 45, and words of all answers below but one.
-    fn evidence() -> Evidence {
+    fn shown() -> Shown {
         let texts = ["open window", "All obey the lamp.", "The door is shut.", "A troll bites."];
-        let texts = texts.map(str::to_owned).to_vec();
-        Evidence { texts, turns: Some(Span { first: 40, last: 45 }) }
+        Shown::of_texts(&texts, &["Troll is kind", "Lamp can be taken"], Span { first: 40, last: 45 })
     }
 
     fn read(answer: &str) -> Result<Proposal, String> {
-        read_answer(answer, &evidence())
+        read_answer(answer, &shown())
     }
 
     fn memory(answer: &str) -> Memory {
-        read(answer).expect("read").memories.remove(0).0
+        read(answer).expect("read").memories.remove(0).memory
+    }
+
+    fn titles(wrong: &[Wrong]) -> Vec<&str> {
+        wrong.iter().map(|one| one.named.title.as_str()).collect()
     }
 
     fn refused(answer: &str) -> String {
@@ -229,7 +283,11 @@ mod tests {
             ```"#
         )
         .expect("read");
-        assert_eq!((proposal.memories, proposal.invalidates), (vec![], vec!["[Troll is kind]".to_owned()]));
+        assert_eq!((proposal.memories, titles(&proposal.wrong)), (vec![], vec!["[Troll is kind]"]));
+        assert_eq!(
+            (proposal.wrong[0].reason.as_str(), proposal.wrong[0].grounding),
+            ("It bites.", Grounding::BorneOut)
+        );
     }
 
     #[test]
@@ -249,7 +307,6 @@ mod tests {
                 .to_string()
         };
         assert!(refused(&answer("SHOULD_REMEMBER", "The door is open.")).contains("name of the schema"));
-        assert!(refused(&answer("!!", "The door is open.")).contains("no title"));
         assert!(refused(&answer("Door", "…")).contains("no text"));
         let echo = &SYSTEM[140..320];
         assert!(refused(&answer("What to do", echo)).contains("repeats"));
@@ -263,32 +320,120 @@ mod tests {
         let problem = |answer: &str| read(answer).expect_err("it is no answer");
         assert_eq!(problem(r#"{"error": {"message": "rate\n limited"}}"#), "it is an error: rate limited");
         assert_eq!(problem(r#"{"error": "busy"}"#), "it is an error: busy");
-        for foreign in
-            ["{}", r#"{"title": "Lamp", "text": "It lights."}"#, r#"[{"x": 1}]"#, "\u{1}{\u{2}: 9}"]
+        for foreign in ["{}", r#"{"name": "Lamp", "kind": "It lights."}"#, r#"[{"x": 1}]"#, "\u{1}{\u{2}: 9}"]
         {
             assert!(read(foreign).is_err(), "{foreign}");
         }
-        assert_eq!(problem(r#"{"should_remember": true, "category": "NOTE"}"#), "it has no `memory_title`");
+        assert_eq!(problem(r#"{"should_remember": true, "category": "NOTE"}"#), "it has no `memory_text`");
         let cut = r#"{"should_remember": true, "memory_title": "Open window", "memory_text": "It ope"#;
         assert_eq!(problem(cut), "it has no `memory_text`");
         assert_eq!(problem(r#"{"memory_title": "Open window"}"#), "it has no `memory_text`");
-        assert_eq!(problem(r#"{"should_remember": "yes", "memory_text": " "}"#), "it has no `memory_title`");
+        assert_eq!(problem(r#"{"should_remember": "yes", "memory_text": " "}"#), "it has no `memory_text`");
         assert!(read(r#"{"should_remember": false}"#).is_ok());
         assert!(read(r#"{"reasoning": "nothing new"}"#).is_ok());
     }
 
     #[test]
     fn too_many_titles_are_cut() {
-        let proposal = read(r#"{"should_remember": false, "supersedes": ["a", "b", "c", "d"]}"#);
-        assert_eq!(proposal.expect("read").supersedes.len(), 3);
+        let proposal =
+            read(r#"{"text": "The lamp is lit.", "supersedes": ["a", "b", "c", "d"]}"#).expect("read");
+        assert_eq!((proposal.memories[0].supersedes.len(), proposal.warnings.len()), (3, 1));
+        let proposal = read(r#"{"memories": [], "wrong": ["a", "b", "c", "d"]}"#).expect("read");
+        assert_eq!((proposal.wrong.len(), proposal.warnings.len()), (3, 1));
     }
 
     #[test]
-    fn a_text_without_a_word_of_the_turn_is_not_believed() {
+    fn what_nothing_bears_out_is_kept_and_strikes_nothing() {
         let answer = r#"{"memory_title": "Wise words", "memory_text": "Patience pays off.", "invalidates": ["Troll is kind"]}"#;
-        assert!(refused(answer).contains("not believed"), "{}", refused(answer));
-        assert_eq!(read(answer).expect("read").invalidates, [""; 0]);
+        let proposal = read(answer).expect("read");
+        assert_eq!(proposal.memories[0].grounding, Grounding::Unsupported);
+        assert_eq!(proposal.wrong[0].grounding, Grounding::Unsupported);
         assert!(refused(r#"{"memory_title": "TURN", "memory_text": "TURN"}"#).contains("refused"));
+        // The title counts too, and a reason that rests on the turn itself.
+        let grounding = |answer: &str| read(answer).expect("read").memories[0].grounding;
+        assert_eq!(grounding(r#"{"title": "Window", "text": "Immovable."}"#), Grounding::BorneOut);
+        let reasoned = |reasoning: &str| {
+            grounding(&format!(r#"{{"reasoning": "{reasoning}", "text": "Patience pays off."}}"#))
+        };
+        assert_eq!(reasoned("The door needs patience."), Grounding::BorneOut);
+        assert_eq!(reasoned("Patience is golden."), Grounding::Unsupported);
+        assert_eq!(grounding(r#"{"text": "Geduld ist nicht immer von Vorteil."}"#), Grounding::NotComparable);
+    }
+
+    #[test]
+    fn every_form_that_can_mean_only_one_thing_is_taken() {
+        let texts = |answer: &str| {
+            let proposal = read(answer).expect("read");
+            let texts = proposal.memories.iter().map(|one| one.memory.text.clone()).collect::<Vec<_>>();
+            texts.join(" | ")
+        };
+        for (answer, expected) in [
+            (r#"{"reasoning": "", "effect": "unstated", "memories": [], "wrong": []}"#, ""),
+            (
+                r#"{"memories": [{"title": "Lamp", "text": "It is lit."}, {"text": "The door is shut."}]}"#,
+                "It is lit. | The door is shut.",
+            ),
+            (
+                r#"[{"memory_text": "It is lit."}, {"memory_text": "The door is shut."}]"#,
+                "It is lit. | The door is shut.",
+            ),
+            (
+                "{\"text\": \"It is lit.\"}\n{\"text\": \"The door is shut.\"}",
+                "It is lit. | The door is shut.",
+            ),
+            (
+                r#"[{"should_remember": true, "memory_title": "Lamp", "memory_text": "It is lit."}, {"should_remember": false, "memory_text": "x"}]"#,
+                "It is lit.",
+            ),
+            (r#"{"title": "Lamp", "text": "It is lit."}"#, "It is lit."),
+            (r#"{"memory": {"title": "Lamp", "text": "It is lit."}}"#, "It is lit."),
+            (r#"{"should_remember": true, "memory": "It is lit."}"#, "It is lit."),
+            (r#"{"memories": ["It is lit.", "The door is shut."]}"#, "It is lit. | The door is shut."),
+            (r#"{"memories": [{"memory": {"text": "It is lit."}}]}"#, "It is lit."),
+            (r#"{"memories": {"text": "It is lit."}}"#, "It is lit."),
+        ] {
+            assert_eq!(texts(answer), expected, "{answer}");
+        }
+        assert_eq!(
+            memory(r#"{"title": "!!", "text": "The door is open."}"#).title,
+            "",
+            "it is made of the text"
+        );
+        let cut = r#"{"reasoning": "x", "memories": [{"title": "Lamp", "text": "It is lit."}, {"title": "Door", "text": "It "#;
+        assert_eq!(read(cut).expect_err("it is cut off"), "it has no `text`");
+        let many = r#"{"memories": ["The lamp is one.", "The door is two.", "The troll is three.", "The window is four."]}"#;
+        let proposal = read(many).expect("read");
+        assert_eq!(proposal.memories.len(), 3);
+        assert!(proposal.warnings[0].ends_with("without `The window is four.`"), "{:?}", proposal.warnings);
+    }
+
+    #[test]
+    fn memories_are_named_by_number_by_title_or_nearly_so() {
+        let named = |said: &str| {
+            let answer = format!(r#"{{"text": "The lamp is lit.", "supersedes": [{said}]}}"#);
+            let proposal = read(&answer).expect("read");
+            let Proposed { supersedes, .. } = &proposal.memories[0];
+            (supersedes.first().map(|one| one.title.clone()), proposal.warnings.join("; "))
+        };
+        let title = |title: &str| Some(title.to_owned());
+        let silent = |said: &str, of: &str| assert_eq!(named(said), (title(of), String::new()), "{said}");
+        silent("\"m2\"", "Lamp can be taken");
+        silent("2", "Lamp can be taken");
+        silent("\"m1: Troll is kind\"", "Troll is kind");
+        silent("\"lamp can be TAKEN\"", "lamp can be TAKEN");
+        let (near, warning) = named("\"Lamp can be took\"");
+        assert_eq!(near, title("Lamp can be taken"));
+        assert_eq!(warning, "no memory is called `Lamp can be took`: `Lamp can be taken` is taken for it");
+        let none = named("\"m9\"");
+        assert_eq!(none, (None, "no memory with the number `m9` was shown: left alone".to_owned()));
+        silent("\"Dragon sleeps\"", "Dragon sleeps");
+        let proposal =
+            read(r#"{"wrong": [{"memory": "m1", "reason": "It bites."}, {"memory": 2}]}"#).expect("read");
+        assert_eq!(titles(&proposal.wrong), ["Troll is kind", "Lamp can be taken"]);
+        assert_eq!(
+            proposal.wrong.iter().map(|one| one.reason.as_str()).collect::<Vec<_>>(),
+            ["It bites.", ""]
+        );
     }
 
     #[test]
@@ -296,7 +441,7 @@ mod tests {
         let (title, text) = ("window ".repeat(20), "Open the window. ".repeat(60));
         let answer = serde_json::json!({"memory_title": title, "memory_text": text}).to_string();
         let mut proposal = read(&answer).expect("read");
-        let (memory, _) = proposal.memories.remove(0);
+        let memory = proposal.memories.remove(0).memory;
         assert_eq!(memory.title, "window ".repeat(11).trim());
         assert_eq!(memory.text, "Open the window. ".repeat(23).trim());
         assert_eq!(
@@ -313,7 +458,7 @@ mod tests {
         let turns = |first: Value| {
             let answer = serde_json::json!({"memory_title": "Open window", "memory_text": "It opens with force.", "first_turn": first});
             let proposal = read(&answer.to_string()).expect("read");
-            (proposal.memories[0].0.provenance.turns, proposal.warnings.len())
+            (proposal.memories[0].memory.provenance.turns, proposal.warnings.len())
         };
         let span = |first| Some(Span { first, last: 45 });
         assert_eq!(turns(43.into()), (span(43), 0));

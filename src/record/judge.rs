@@ -1,10 +1,12 @@
 //! Decides what is worth remembering of a turn: a language model or the built-in rules.
 
 use crate::llm::{Model, ModelError, ModelUse, Question};
-use crate::record::answer::{Evidence, read_answer};
+use crate::record::answer::read_answer;
 use crate::record::context::{ModelOutcome, TurnContext};
 use crate::record::proposal::Proposal;
 use crate::record::redaction::redact_proposal;
+use crate::record::report::JudgedBy;
+use crate::record::shown::Shown;
 use crate::record::{prompt, rules};
 use crate::redact::redacted;
 
@@ -25,13 +27,14 @@ impl<'a> Judge<'a> {
         model.map_or(Judge::Rules, Judge::Model)
     }
 
-    /// Judges a turn, unless no trigger fired or it exactly repeats a tried action.
-    pub(super) fn judge(self, context: &TurnContext) -> ModelOutcome {
+    /// Judges a turn, unless no trigger fired or it exactly repeats a tried action. A model is asked to answer in the
+    /// language, or in that of the game.
+    pub(super) fn judge(self, context: &TurnContext, language: Option<&str>) -> ModelOutcome {
         if context.triggers.is_empty() || context.repeat {
             return ModelOutcome::NotAsked;
         }
         let judged = match self {
-            Judge::Model(model) => ask(model, context),
+            Judge::Model(model) => ask(model, context, language),
             Judge::Rules => Ok((rules::judge(context), ModelUse::offline())),
             Judge::Later => return ModelOutcome::PutOff,
         };
@@ -45,11 +48,28 @@ impl<'a> Judge<'a> {
     }
 }
 
+impl Judge<'_> {
+    /// Who judged a turn with that outcome.
+    pub(super) fn name(self, judged: &ModelOutcome) -> JudgedBy {
+        match (judged, self) {
+            (ModelOutcome::NotAsked, _) => JudgedBy::None,
+            (ModelOutcome::PutOff, _) => JudgedBy::Later,
+            (_, Judge::Rules) => JudgedBy::Rules,
+            (_, Judge::Model(_) | Judge::Later) => JudgedBy::Model,
+        }
+    }
+}
+
 /// The model's proposal; on failure, the model and the reason.
-fn ask(model: &dyn Model, context: &TurnContext) -> Result<(Proposal, ModelUse), ModelUse> {
+fn ask(
+    model: &dyn Model,
+    context: &TurnContext,
+    language: Option<&str>,
+) -> Result<(Proposal, ModelUse), ModelUse> {
     let calls_before = model.calls_made();
     let answer = model.ask(&Question {
-        system: prompt::SYSTEM,
+        system: &prompt::system(language),
+        examples: &prompt::EXAMPLES,
         prompt: &prompt::prompt(context),
         schema_name: prompt::SCHEMA_NAME,
         schema: &prompt::schema(),
@@ -58,17 +78,18 @@ fn ask(model: &dyn Model, context: &TurnContext) -> Result<(Proposal, ModelUse),
     let name = model.name();
     let failed = |usage, error: String| {
         let error = redacted(&error);
-        ModelUse { name: name.clone(), usage, error: Some(error) }
+        ModelUse { name: name.clone(), usage, error: Some(error), answer: None }
     };
     let answer = answer.map_err(|error| {
         let calls = model.calls_made().saturating_sub(calls_before);
         failed(error.usage(calls), error.to_string())
     })?;
-    match read_answer(&answer.text, &Evidence::of(context)) {
-        Ok(proposal) => Ok((proposal, ModelUse { name, usage: answer.usage, error: None })),
+    let used = ModelUse::answered(name.clone(), &answer);
+    match read_answer(&answer.text, &Shown::of(context)) {
+        Ok(proposal) => Ok((proposal, used)),
         Err(problem) => {
             let error = ModelError::Unusable { model: name.clone(), problem };
-            Err(failed(answer.usage, error.to_string()))
+            Err(ModelUse { answer: used.answer, ..failed(answer.usage, error.to_string()) })
         }
     }
 }

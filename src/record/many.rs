@@ -18,7 +18,7 @@ use crate::record::redaction::redact_turn;
 use crate::record::turn::Turn;
 use crate::record::{Judge, RecordError, RecordReport, Recorder};
 use crate::store::StoreError;
-use crate::types::Scope;
+use crate::types::{ImportanceScale, Scope};
 
 /// Turns that are written together at most.
 pub(crate) const MAX_GROUP: usize = 64;
@@ -78,6 +78,8 @@ struct LineReader<'a> {
     file: Option<&'a str>,
     /// Turns that were recorded before are recorded again.
     again: bool,
+    /// The scale of importances that name none.
+    scale: ImportanceScale,
     recorded: RecordedTurns,
 }
 
@@ -143,7 +145,12 @@ impl<'a> ManyTurns<'a> {
         let store = recorder.notebook.store();
         store.complete_last_change()?;
         let recorded = Journal::of(store).recorded_turns()?;
-        let reader = LineReader { file, again: recorder.settings.again, recorded };
+        let reader = LineReader {
+            file,
+            again: recorder.settings.again,
+            scale: recorder.settings.importance_scale,
+            recorded,
+        };
         Ok(ManyTurns { recorder, reader, summary: TurnSummary::default(), is_pressed: false })
     }
 
@@ -288,7 +295,8 @@ impl LineReader<'_> {
     /// Reads a line. The number of the running episode is asked for where its turn names none.
     fn read(&mut self, (number, line): Line, running: impl FnOnce() -> u64) -> (usize, Pending) {
         let turn = std::str::from_utf8(&line).map_err(|_| "not UTF-8".to_owned());
-        let turn = turn.and_then(|line| Turn::from_json(line).map_err(|error| error.to_string()));
+        let turn =
+            turn.and_then(|line| Turn::from_json_on(line, self.scale).map_err(|error| error.to_string()));
         let mut turn = match turn {
             Ok(turn) => turn,
             Err(problem) => return (number, Pending::Done(Box::new(Err(problem)))),
@@ -336,7 +344,7 @@ impl Recorder<'_> {
             Err(RecordError::Store(error)) => return Err(error.into()),
             Err(problem) => return Ok(Err(problem.to_string())),
         };
-        let judged = self.judge.judge(&context);
+        let judged = self.judge.judge(&context, self.settings.language.as_deref());
         match self.write(draft, context, &judged, new.checked()) {
             Ok(report) => Ok(Ok(new.noted(report))),
             Err(RecordError::Store(error)) => Err(error.into()),

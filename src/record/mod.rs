@@ -6,6 +6,8 @@
 //! held while a model is asked; what needs no model is one transaction.
 
 pub mod answer;
+mod answer_fields;
+mod apply;
 pub(crate) mod best_run;
 pub mod changes;
 mod context;
@@ -22,41 +24,38 @@ pub(crate) mod places;
 pub mod prompt;
 pub(crate) mod proposal;
 mod redaction;
+mod remember;
 pub mod replies;
 pub(crate) mod report;
 pub(crate) mod retry;
 pub mod rules;
+pub mod shown;
 mod surroundings;
 pub mod triggers;
 pub mod turn;
 
 use std::collections::BTreeSet;
 
-use crate::document::{Document, DocumentError, stored};
+use crate::document::{Document, stored};
 use crate::journal::entry::{Entry, RECORD};
 use crate::journal::text::Text;
 use crate::journal::{EarlierTurn, Journal};
-use crate::notebook::add::{AddReport, Claim, Contested, store_memory};
+use crate::notebook::add::{Claim, store_memory};
 use crate::notebook::authority::Authority;
-use crate::notebook::contest::contest;
 use crate::notebook::duplicates::says_the_same;
 use crate::notebook::files::Files;
-use crate::notebook::strike::{Invalidated, invalidate};
-use crate::notebook::titles::{distinct_title, free_title};
+use crate::notebook::titles::free_title;
 use crate::notebook::{Draft, Notebook};
 use crate::store::StoreError;
-use crate::types::{
-    Author, Cause, DEFAULT_IMPORTANCE, Memory, Moment, OFFLINE_TAG, Persistence, Reference, Scope, Span,
-};
+use crate::types::{Author, ImportanceScale, Memory, Moment};
 
 use best_run::BestRun;
-use changes::{Changes, score_change};
+use changes::Changes;
 use context::ModelOutcome;
 use effect::effect_of;
 use evidence::{TurnEvidence, earlier};
 use once::{Checked, is_repeat, recorded_before};
 use opening::Leaving;
-use proposal::{Proposal, Side};
 use replies::Replies;
 use triggers::{Switches, fired};
 use turn::Turn;
@@ -84,6 +83,10 @@ pub struct RecordSettings {
     pub replies: Replies,
     /// Write date, score and moves into entries.
     pub provenance: bool,
+    /// The scale of the importances that programs state.
+    pub importance_scale: ImportanceScale,
+    /// The language that a model is to answer in; `None` stands for that of the game.
+    pub language: Option<String>,
     /// Ids or names of places that a run without score is measured by, the furthest last.
     pub goals: Vec<String>,
     /// An unknown name makes a new place.
@@ -102,30 +105,14 @@ impl Default for RecordSettings {
             tried_per_place: 400,
             replies: Replies::built_in().clone(),
             provenance: false,
+            importance_scale: ImportanceScale::default(),
+            language: None,
             goals: Vec::new(),
             new_place: false,
             again: false,
             map: None,
         }
     }
-}
-
-/// Leaves a note about each entry that an answer calls wrong, may not strike, and has no memory against.
-fn note_contested(
-    files: &mut Files,
-    contested: Vec<(Scope, Contested)>,
-    report: &mut RecordReport,
-    (reason, at): (&str, &Moment),
-) -> Result<(), DocumentError> {
-    for (scope, one) in contested {
-        let is_said = |applied: &AddReport| {
-            applied.entry.scope == scope && applied.contested.iter().any(|other| other.title == one.title)
-        };
-        if !report.memories.iter().any(is_said) {
-            report.memories.push(contest(files, &scope, one, reason, at)?);
-        }
-    }
-    Ok(())
 }
 
 /// The number of a turn that was sent without one.
@@ -182,12 +169,12 @@ impl Recorder<'_> {
                     return Ok(report);
                 }
                 let context = self.gather(draft, turn.clone())?;
-                let judged = self.judge.judge(&context);
+                let judged = self.judge.judge(&context, self.settings.language.as_deref());
                 self.write(draft, context, &judged, checked)
             })?,
             Judge::Model(_) => {
                 let context = self.notebook.preview(|draft| self.gather(draft, turn.clone()))?;
-                let judged = self.judge.judge(&context);
+                let judged = self.judge.judge(&context, self.settings.language.as_deref());
                 self.notebook.edit(RECORD, |draft| {
                     let before = self.recorded_meanwhile(draft, turn, checked)?;
                     before.map_or_else(|| self.write(draft, context.clone(), &judged, checked), Ok)
@@ -377,6 +364,7 @@ impl Recorder<'_> {
             tried,
             warnings,
             effect: Some(effect),
+            judge: self.judge.name(judged),
             ..RecordReport::of(context, before.clone())
         };
         match judged {
@@ -392,87 +380,5 @@ impl Recorder<'_> {
         report.visits = section.unwrap_or_default().visits;
         report.outcome = outcome(&report, judged);
         Ok(report)
-    }
-
-    /// Puts a proposal into the document.
-    fn apply(
-        &self,
-        files: &mut Files,
-        context: &TurnContext,
-        proposal: &Proposal,
-        (before, after): (&Place, &Place),
-        report: &mut RecordReport,
-        (now, running): (&str, u64),
-    ) -> Result<(), DocumentError> {
-        report.reasoning.clone_from(&proposal.reasoning);
-        report.warnings.extend(proposal.warnings.iter().cloned());
-        let at = Moment { episode: Some(context.episode), turn: Some(context.number), ..Moment::default() };
-        let (author, authority) = match self.judge {
-            Judge::Rules => (Author::Rules, Authority::Rules(context.changes.proof())),
-            Judge::Model(_) | Judge::Later => (Author::Model, Authority::Turn(context.changes.proof())),
-        };
-        files.authorship.set_author(author);
-        let reasons = [proposal.invalidation_reason.as_str(), &proposal.reasoning];
-        let reason = match reasons.into_iter().find(|reason| !reason.trim().is_empty()) {
-            Some(reason) => reason.to_owned(),
-            None => self::prompt::turn_in_brief(&context.turn),
-        };
-        let mut contested = Vec::new();
-        for title in &proposal.invalidates {
-            let here = !files.find(&before.scope(), title).is_empty();
-            let scope = if here { before.scope() } else { after.scope() };
-            let reference = Reference { at: at.clone(), cause: Cause::Invalidated(reason.clone()) };
-            match invalidate(files, &scope, title, &reference, authority, &mut report.warnings)? {
-                Invalidated::Struck(title) => report.invalidated.push(title),
-                Invalidated::Contested(one) => contested.push((scope, one)),
-                Invalidated::Unknown => {}
-            }
-        }
-        for (memory, side) in &proposal.memories {
-            if memory.persistence == Persistence::Ephemeral && context.episode < running {
-                let (title, episode) = (&memory.title, context.episode);
-                report
-                    .warnings
-                    .push(format!("`{title}` ends with episode {episode}, which is over: not kept"));
-                continue;
-            }
-            let place = if *side == Side::After { after } else { before };
-            let offline = author == Author::Rules;
-            let mut memory = self.with_provenance(memory.clone(), context, now, offline);
-            let scope = (&place.scope(), place.name.as_str());
-            if offline {
-                memory.title = distinct_title(files, scope, &memory.title);
-            }
-            // A memory contests what its answer calls wrong and may not strike.
-            let wrong = contested.iter().filter(|(other, _)| other == scope.0);
-            let wrong = wrong.map(|(_, one)| one.title.clone());
-            let supersedes: Vec<String> = proposal.supersedes.iter().cloned().chain(wrong).collect();
-            let claim = Claim { authority, supersedes: &supersedes, at: &at };
-            report.memories.push(store_memory(files, scope, &memory, claim, &mut report.warnings)?);
-        }
-        note_contested(files, contested, report, (&reason, &at))
-    }
-
-    fn with_provenance(&self, mut memory: Memory, context: &TurnContext, now: &str, offline: bool) -> Memory {
-        let turn = &context.turn;
-        let fields = &mut memory.provenance;
-        fields.episode = Some(context.episode);
-        // The model knows of the number that the turn had when it was asked.
-        let several = fields.turns.filter(|turns| turns.first < turns.last);
-        let one = Span::one(context.number);
-        fields.turns = Some(several.map_or(one, |turns| Span { last: context.number, ..turns }));
-        if !offline {
-            fields.score_change = score_change(turn).filter(|change| *change != 0);
-        }
-        fields.importance = fields.importance.filter(|importance| *importance != DEFAULT_IMPORTANCE);
-        if offline {
-            fields.tags.push(OFFLINE_TAG.to_owned());
-        }
-        if self.settings.provenance {
-            fields.date = Some(turn.timestamp.clone().unwrap_or_else(|| now.to_owned()));
-            fields.score = turn.score_after;
-            fields.moves = turn.moves_after;
-        }
-        memory
     }
 }

@@ -1,6 +1,7 @@
-//! The memory that a model or the built-in rules propose for a turn.
+//! The memories that a model or the built-in rules propose for a turn.
 
 use crate::record::effect::Effect;
+use crate::search::grounding::Grounding;
 use crate::types::Memory;
 
 /// The place that a memory belongs to.
@@ -12,23 +13,59 @@ pub enum Side {
     After,
 }
 
+/// A memory to store.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Proposed {
+    /// The memory; a title that is missing is made from its text.
+    pub memory: Memory,
+    /// Its place.
+    pub side: Side,
+    /// The memories that it supersedes.
+    pub supersedes: Vec<Named>,
+    /// Is it borne out by the turn?
+    pub grounding: Grounding,
+}
+
+/// A memory that an answer names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Named {
+    /// Its title.
+    pub title: String,
+    /// Its place, where a number says it.
+    pub side: Option<Side>,
+}
+
+/// A memory that an answer calls wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wrong {
+    /// The memory.
+    pub named: Named,
+    /// Why it is wrong; empty where the turn itself is the reason.
+    pub reason: String,
+    /// Is that borne out by the turn?
+    pub grounding: Grounding,
+}
+
 /// A proposed change.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Proposal {
-    /// The memories to store, each with its place; a model gives one at most.
-    pub memories: Vec<(Memory, Side)>,
-    /// Titles that they supersede.
-    pub supersedes: Vec<String>,
-    /// Titles of memories that are wrong.
-    pub invalidates: Vec<String>,
-    /// Why they are wrong.
-    pub invalidation_reason: String,
+    /// The memories to store.
+    pub memories: Vec<Proposed>,
+    /// Memories that are wrong.
+    pub wrong: Vec<Wrong>,
     /// The effect of the turn, where a model states it.
     pub effect: Option<Effect>,
     /// The reason for the whole.
     pub reasoning: String,
     /// Parts of the answer that were dropped or changed.
     pub warnings: Vec<String>,
+}
+
+impl Proposed {
+    /// A memory of the built-in rules, which is made of the turn's own words.
+    pub(super) fn by_rules(memory: Memory, side: Side) -> Proposed {
+        Proposed { memory, side, supersedes: Vec::new(), grounding: Grounding::BorneOut }
+    }
 }
 
 impl Proposal {

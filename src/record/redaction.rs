@@ -35,18 +35,20 @@ pub(crate) fn redact_turn(turn: &mut Turn) -> Vec<String> {
 
 /// Redacts the texts of a proposal in place, and adds warnings to it.
 pub(crate) fn redact_proposal(proposal: &mut Proposal) {
-    let Proposal { memories, supersedes, invalidates, invalidation_reason, reasoning, warnings, effect: _ } =
-        proposal;
+    let Proposal { memories, wrong, reasoning, warnings, effect: _ } = proposal;
     let mut masked = Vec::new();
     let mut hide = |text: &mut String, of: &str| hide(text, of, &mut masked);
-    for (memory, _) in memories {
-        hide(&mut memory.title, "the model's title");
-        hide(&mut memory.text, "the model's text");
+    for proposed in memories {
+        hide(&mut proposed.memory.title, "the model's title");
+        hide(&mut proposed.memory.text, "the model's text");
+        for named in &mut proposed.supersedes {
+            hide(&mut named.title, "a title that the model names");
+        }
     }
     hide(reasoning, "the model's reasoning");
-    hide(invalidation_reason, "the model's reason");
-    for title in supersedes.iter_mut().chain(invalidates) {
-        hide(title, "a title that the model names");
+    for one in wrong {
+        hide(&mut one.named.title, "a title that the model names");
+        hide(&mut one.reason, "the model's reason");
     }
     for warning in warnings.iter_mut() {
         hide(warning, "a warning");

@@ -44,6 +44,21 @@ pub enum Outcome {
     RecordedBefore,
 }
 
+/// Who judged a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JudgedBy {
+    /// The built-in rules.
+    Rules,
+    /// A language model, whether it gave an answer or not.
+    Model,
+    /// Nobody yet: the turn waits for `retry`.
+    Later,
+    /// Nobody: nothing asked for it.
+    #[default]
+    None,
+}
+
 /// The report on a turn.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct RecordReport {
@@ -76,6 +91,8 @@ pub struct RecordReport {
     /// The model's reasons.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub reasoning: String,
+    /// Who judged it.
+    pub judge: JudgedBy,
     /// The model that was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelUse>,
@@ -214,7 +231,7 @@ pub(super) fn entry<'a>(context: &TurnContext, report: &'a RecordReport) -> Entr
 
 impl<'a> From<&'a ModelUse> for ModelEntry<'a> {
     fn from(model: &'a ModelUse) -> ModelEntry<'a> {
-        let ModelUse { name, usage, error } = model;
+        let ModelUse { name, usage, error, answer } = model;
         ModelEntry {
             name: Some(name.into()),
             calls: Some(u64::from(usage.calls)),
@@ -222,6 +239,7 @@ impl<'a> From<&'a ModelUse> for ModelEntry<'a> {
             output_tokens: usage.output_tokens,
             cost: usage.cost,
             error: error.as_ref().map(Text::from),
+            answer: answer.as_ref().map(Text::from),
         }
     }
 }

@@ -13,11 +13,13 @@ use crate::document::DocumentError;
 use crate::journal::damage::Damage;
 use crate::journal::entry::{Entry, MemoryEntry};
 use crate::journal::{EarlierTurn, Journal, ResolvedTurns};
+use crate::llm::ModelUse;
 use crate::notebook::files::Files;
 use crate::record::changes::Changes;
 use crate::record::context::{ModelOutcome, PlaceMemories, TurnContext};
 use crate::record::effect::effect_of;
 use crate::record::evidence::earlier;
+use crate::record::proposal::{Named, Proposed};
 use crate::record::report::{RecordReport, entry, outcome};
 use crate::record::surroundings::{Seen, Surroundings, Visits};
 use crate::record::triggers::Trigger;
@@ -80,8 +82,8 @@ pub(crate) enum Offer {
 pub(crate) enum Asked {
     /// It answered.
     Judged(Box<TurnContext>, ModelOutcome),
-    /// It failed; the problem.
-    Failed(String),
+    /// It failed.
+    Failed(Box<ModelUse>),
 }
 
 /// The turns that wait.
@@ -180,11 +182,12 @@ impl Recorder<'_> {
     /// See [`RecordError`]. A model that fails is no error.
     pub(crate) fn ask_again(&self, waiting: &Waiting) -> Result<Asked, RecordError> {
         let Some(context) = self.context_of(waiting)? else {
-            return Ok(Asked::Failed("the journal's line holds no turn".to_owned()));
+            let problem = Some("the journal's line holds no turn".to_owned());
+            return Ok(Asked::Failed(Box::new(ModelUse { error: problem, ..ModelUse::offline() })));
         };
-        let mut judged = self.judge.judge(&context);
+        let mut judged = self.judge.judge(&context, self.settings.language.as_deref());
         if let ModelOutcome::Failed(model) = &judged {
-            return Ok(Asked::Failed(model.error.clone().unwrap_or_default()));
+            return Ok(Asked::Failed(Box::new(model.clone())));
         }
         if let Judge::Model(_) = self.judge {
             replace_rule_made(&mut judged, &context, &waiting.stored);
@@ -205,7 +208,7 @@ impl Recorder<'_> {
     ) -> Result<Offer, RecordError> {
         let (context, judged) = match asked {
             Asked::Judged(context, judged) => (context, judged),
-            Asked::Failed(problem) => return Ok(Offer::Failed(problem)),
+            Asked::Failed(model) => return self.note_failure(&model),
         };
         let done = self.notebook.edit("retry", |draft| {
             if resolved.contains(&waiting.id)? {
@@ -218,6 +221,20 @@ impl Recorder<'_> {
             Ok::<_, RecordError>(Offer::Done(Box::new(report)))
         })?;
         Ok(done.value)
+    }
+
+    /// Keeps the answer of a model that gave none that can be used; the turn still waits.
+    fn note_failure(&self, model: &ModelUse) -> Result<Offer, RecordError> {
+        if model.answer.is_some() {
+            self.notebook
+                .edit("retry", |draft| {
+                    let (outcome, model) = (Some("unchanged".into()), Some(model.into()));
+                    draft.note(Entry::<Value> { outcome, model, ..Entry::default() });
+                    Ok::<_, RecordError>(())
+                })
+                .map(drop)?;
+        }
+        Ok(Offer::Failed(model.error.clone().unwrap_or_default()))
     }
 
     fn context_of(&self, waiting: &Waiting) -> Result<Option<TurnContext>, RecordError> {
@@ -262,6 +279,7 @@ impl Recorder<'_> {
         when: (&str, u64),
     ) -> Result<RecordReport, DocumentError> {
         let mut report = RecordReport::of(context, context.before.clone());
+        report.judge = self.judge.name(judged);
         if let ModelOutcome::Answered(proposal, model) = judged {
             report.model = Some(model.clone());
             self.apply(files, context, proposal, (&context.before, &context.after), &mut report, when)?;
@@ -287,9 +305,13 @@ fn replace_rule_made(judged: &mut ModelOutcome, context: &TurnContext, stored: &
     let of_turn =
         || context.memories.before.iter().chain(&context.memories.after).filter(|memory| is_of_turn(memory));
     let first = stored.iter().find(|title| of_turn().any(|memory| memory.title == **title));
-    let is_named = |title: &String| proposal.supersedes.iter().any(|other| same_title(other, title));
-    if let Some(title) = first.filter(|title| !is_named(title)) {
-        proposal.supersedes.push(title.clone());
+    let named = |proposed: &Proposed| {
+        proposed.supersedes.iter().map(|named| &named.title).cloned().collect::<Vec<_>>()
+    };
+    let is_named =
+        |title: &String| proposal.memories.iter().flat_map(named).any(|other| same_title(&other, title));
+    if let Some(title) = first.filter(|title| !is_named(title)).cloned() {
+        proposal.memories[0].supersedes.push(Named { title, side: None });
     }
 }
 

@@ -9,17 +9,20 @@ use serde_json::{Map, Value};
 use crate::document::field::is_date;
 use crate::document::grammar::name_of_text_id;
 use crate::document::unknown_field;
+pub use crate::record::remember::Remember;
+use crate::record::remember::remember;
+pub(crate) use crate::record::remember::{category, importance_scale};
 use crate::types::fields::{Expected, FieldError, Fields, count, episode, flag, integer, text};
 use crate::types::hint::{Advice, Hint};
-use crate::types::{Category, DEFAULT_IMPORTANCE, Scope, ScopeName, importance_of_program, json};
+use crate::types::{ImportanceScale, Scope, ScopeName, json};
 
 /// The fields of a turn. Those of the last line are known from recorded play and not used.
 #[rustfmt::skip]
-const FIELDS: [&str; 29] = [
+const FIELDS: [&str; 30] = [
     "episode", "turn", "id", "action", "response", "location", "location_before", "location_after",
     "location_id", "location_name", "score_before", "score_after", "moves_before", "moves_after",
     "inventory_before", "inventory_after", "died", "world_changed", "valid", "reasoning", "remember",
-    "remember_importance", "rememberImportance", "remember_category", "timestamp", CONTEXT,
+    "remember_importance", "rememberImportance", "importance_scale", "remember_category", "timestamp", CONTEXT,
     "game", "outcome", "won",
 ];
 
@@ -57,17 +60,6 @@ impl TurnLocation {
             _ => TurnLocation { id: None, name: Some(text.trim().to_owned()), is_own_id: false },
         }
     }
-}
-
-/// A memory that the player states directly, without a model.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Remember {
-    /// Its text.
-    pub text: String,
-    /// 1 to 1000.
-    pub importance: u16,
-    /// NOTE by default.
-    pub category: Category,
 }
 
 /// One turn. `None` means that the caller gave no value.
@@ -186,12 +178,17 @@ impl Turn {
         }
     }
 
-    /// Reads a turn from JSON text.
+    /// Reads a turn from JSON text, with importances from 1 to 1000.
     ///
     /// # Errors
     ///
     /// See [`TurnError`].
     pub fn from_json(text: &str) -> Result<Turn, TurnError> {
+        Turn::from_json_on(text, ImportanceScale::default())
+    }
+
+    /// Reads a turn from JSON text, with importances on a scale, if it names no other.
+    pub(crate) fn from_json_on(text: &str, scale: ImportanceScale) -> Result<Turn, TurnError> {
         let value: Value = json::read(text.as_bytes()).map_err(|error| {
             // In one line of JSONL, "line 1" would be mistaken for the line of the file.
             let problem = match text.trim_end().contains('\n') {
@@ -200,22 +197,27 @@ impl Turn {
             };
             TurnError::NotJson(problem)
         })?;
-        Turn::from_value(&value)
+        Turn::from_value_on(&value, scale)
     }
 
-    /// Reads a turn from a JSON value.
+    /// Reads a turn from a JSON value, with importances from 1 to 1000.
     ///
     /// # Errors
     ///
     /// See [`TurnError`].
     pub fn from_value(value: &Value) -> Result<Turn, TurnError> {
+        Turn::from_value_on(value, ImportanceScale::default())
+    }
+
+    /// Reads a turn from a JSON value, with importances on a scale, if it names no other.
+    pub(crate) fn from_value_on(value: &Value, scale: ImportanceScale) -> Result<Turn, TurnError> {
         let Value::Object(object) = value else { return Err(TurnError::NotAnObject(kind_of(value))) };
         let fields = Fields::of(object).with_nested(CONTEXT);
         let mut notes = unknown_fields(object);
         let action = fields.read("action", text)?.ok_or(TurnError::Missing("action"))?;
         let response = fields.read("response", text)?.ok_or(TurnError::Missing("response"))?;
         let (location_before, location_after) = locations(fields, &mut notes)?;
-        let remember = remember(fields, &mut notes)?;
+        let remember = remember(fields, scale, &mut notes)?;
         Ok(Turn {
             id: fields.read("id", id)?,
             action,
@@ -360,21 +362,6 @@ fn is_text_id(text: &str) -> bool {
     text.trim().bytes().any(|byte| !byte.is_ascii_digit())
 }
 
-fn remember(fields: Fields<'_>, notes: &mut Vec<String>) -> Result<Option<Remember>, FieldError> {
-    let text = fields.read("remember", text)?.filter(|text| !text.trim().is_empty());
-    let Some(text) = text else { return Ok(None) };
-    let importance = fields.get("remember_importance").or_else(|| fields.get("rememberImportance"));
-    let importance = importance.and_then(|value| importance_of_program(value, notes));
-    let importance = importance.unwrap_or(DEFAULT_IMPORTANCE);
-    let category = fields.read("remember_category", category)?.unwrap_or_else(Category::note);
-    Ok(Some(Remember { text, importance, category }))
-}
-
-/// Reads a category.
-pub(crate) fn category(value: &Value) -> Result<Category, Expected> {
-    value.as_str().and_then(Category::new).ok_or("a word such as `NOTE` or `PUZZLE`".into())
-}
-
 /// Reads a date or a time.
 pub(crate) fn date(value: &Value) -> Result<String, Expected> {
     let date = value.as_str().map(str::trim).filter(|date| is_date(date));
@@ -488,6 +475,9 @@ mod tests {
         let turn = read(
             r#"{"action": "a", "response": "b", "location": 1, "remember": "x", "remember_importance": "high"}"#,
         );
-        assert_eq!(turn.expect("a turn").remember.expect("kept").importance, DEFAULT_IMPORTANCE);
+        assert_eq!(
+            turn.expect("a turn").remember.expect("kept").importance,
+            crate::types::DEFAULT_IMPORTANCE
+        );
     }
 }

@@ -4,13 +4,17 @@
 
 use crate::document::nearest;
 use crate::document::text::stored_line;
-use crate::journal::entry::Entry;
+use crate::journal::entry::{Entry, QUEUED};
 use crate::journal::text::Text;
 use crate::recall::budget::cut_at_word;
+use crate::types::text::truncate;
 use crate::types::{Scope, did_you_mean, one_of};
 
 /// Characters of an action that are shown.
 const ACTION_CHARS: usize = 80;
+
+/// Characters of a model's answer that are shown.
+const ANSWER_CHARS: usize = 300;
 
 /// The outcomes of entries, and of single memories in them.
 pub(crate) const OUTCOMES: [&str; 27] = [
@@ -114,9 +118,18 @@ impl Entry<'_> {
         };
         let why = self.why();
         let why = if why.is_empty() { String::new() } else { format!(": {why}") };
-        columns.push(format!("{did} → {}{why}", self.results()));
+        let answered = self.answer_without_effect().unwrap_or_default();
+        columns.push(format!("{did} → {}{why}{answered}", self.results()));
         columns.retain(|column| !column.is_empty());
         columns.join("  ")
+    }
+
+    /// The model's answer where nothing of it was stored: ` · the model said: {…}`.
+    fn answer_without_effect(&self) -> Option<String> {
+        let is_unused = matches!(text(&self.outcome), "declined" | QUEUED | "unchanged");
+        let answer = self.model.as_ref().filter(|_| is_unused)?.answer.as_deref()?;
+        let answer = stored_line(answer);
+        Some(format!(" · the model said: {}", truncate(&answer, ANSWER_CHARS))).filter(|_| !answer.is_empty())
     }
 
     /// The outcome with the titles of the memories.

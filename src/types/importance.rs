@@ -1,7 +1,7 @@
 //! The scale of importance, 1 to 1000, for everybody who states one.
 //!
-//! From a person, a value out of range is refused. A model, a tool or an agent may mean a scale of ten: its
-//! values up to 10 are multiplied by 100, those out of range are clamped, and a warning says so.
+//! From a person, a value out of range is refused. A model, a tool or an agent may have another scale, which its caller
+//! sets; nothing is guessed from a value. What is out of range is clamped, and a warning says so.
 
 use serde_json::Value;
 
@@ -11,8 +11,38 @@ pub(crate) const DEFAULT_IMPORTANCE: u16 = 500;
 /// The kind of value that a person is expected to give.
 pub(crate) const EXPECTED_IMPORTANCE: &str = "a number from 1 to 1000";
 
-/// Highest value on a scale of ten.
-const TEN: f64 = 10.0;
+/// The kind of value that a scale is.
+pub(crate) const EXPECTED_SCALE: &str = "a number, 1 or more: the highest importance, such as 10";
+
+/// The highest importance on the scale of a program, whose values are brought to 1 to 1000.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub struct ImportanceScale(f64);
+
+impl Default for ImportanceScale {
+    fn default() -> ImportanceScale {
+        ImportanceScale(HIGHEST)
+    }
+}
+
+/// The highest importance.
+const HIGHEST: f64 = 1000.0;
+
+impl ImportanceScale {
+    /// A scale by its highest value; `None` for a number below 1.
+    pub(crate) fn new(highest: f64) -> Option<ImportanceScale> {
+        (highest.is_finite() && highest >= 1.0).then_some(ImportanceScale(highest))
+    }
+
+    /// The highest value on it.
+    pub(crate) fn highest(self) -> f64 {
+        self.0
+    }
+
+    /// An importance on this scale, brought to 1 to 1000 and not yet clamped.
+    pub(crate) fn scaled(self, importance: f64) -> f64 {
+        importance * HIGHEST / self.0
+    }
+}
 
 /// An importance, rounded and clamped to 1 to 1000.
 pub(crate) fn clamp_importance(importance: f64) -> u16 {
@@ -25,25 +55,31 @@ pub(crate) fn importance_of_person(number: f64) -> Option<u16> {
     (1.0..=1000.0).contains(&number).then(|| clamp_importance(number))
 }
 
-/// The importance that a model, a tool or an agent states: a number, or a text such as `8/10`. Each change of
-/// the value is a warning. `None` stands for the default.
-pub(crate) fn importance_of_program(value: &Value, warnings: &mut Vec<String>) -> Option<u16> {
-    let number = match value {
+/// The importance that a model, a tool or an agent states on its scale: a number, or its text, such as `8` or `8/10`,
+/// where the second number is the scale. Each value out of range is a warning. `None` stands for the default.
+pub(crate) fn importance_of_program(
+    value: &Value,
+    scale: ImportanceScale,
+    warnings: &mut Vec<String>,
+) -> Option<u16> {
+    let parse = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+    let (number, scale) = match value {
         Value::Null => return None,
-        Value::String(text) => text.split('/').next().and_then(|text| text.trim().parse().ok()),
-        other => other.as_f64(),
+        Value::String(text) => match text.split_once('/') {
+            Some((number, of)) => (parse(number), parse(of).and_then(ImportanceScale::new).unwrap_or(scale)),
+            None => (parse(text), scale),
+        },
+        other => (other.as_f64(), scale),
     };
-    let Some(number) = number.filter(|number: &f64| number.is_finite()) else {
+    let Some(number) = number else {
         let found = crate::types::text::truncate(&value.to_string(), 60);
         warnings.push(format!("importance {found} is not a number: {DEFAULT_IMPORTANCE} is used"));
         return None;
     };
-    let scaled = if number <= TEN { number * 100.0 } else { number };
+    let scaled = scale.scaled(number);
     let importance = clamp_importance(scaled);
     if !(0.5..1000.5).contains(&scaled) {
         warnings.push(format!("importance {number} is out of range: {importance} is used"));
-    } else if number <= TEN {
-        warnings.push(format!("importance {number} is on a scale of ten: {importance} is used"));
     }
     Some(importance)
 }
@@ -55,22 +91,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn programs_may_use_a_scale_of_ten_and_hear_of_it() {
-        for (value, importance, said) in [
-            (json!(900), Some(900), ""),
-            (json!(10.4), Some(10), ""),
-            (json!(8), Some(800), "importance 8 is on a scale of ten: 800 is used"),
-            (json!(10), Some(1000), "importance 10 is on a scale of ten: 1000 is used"),
-            (json!("8/10"), Some(800), "importance 8 is on a scale of ten: 800 is used"),
-            (json!(0.8), Some(80), "importance 0.8 is on a scale of ten: 80 is used"),
-            (json!(5000), Some(1000), "importance 5000 is out of range: 1000 is used"),
-            (json!(-3), Some(1), "importance -3 is out of range: 1 is used"),
-            (json!("high"), None, "importance \"high\" is not a number: 500 is used"),
-            (json!(null), None, ""),
+    fn a_value_means_what_its_scale_says_and_nothing_is_guessed() {
+        for (value, scale, importance, said) in [
+            (json!(900), 1000.0, Some(900), ""),
+            (json!(8), 1000.0, Some(8), ""),
+            (json!(8), 10.0, Some(800), ""),
+            (json!(0.8), 1.0, Some(800), ""),
+            (json!(3), 5.0, Some(600), ""),
+            (json!(10), 10.0, Some(1000), ""),
+            (json!(55), 100.0, Some(550), ""),
+            (json!("8/10"), 1000.0, Some(800), ""),
+            (json!("800"), 1000.0, Some(800), ""),
+            (json!(99), 10.0, Some(1000), "importance 99 is out of range: 1000 is used"),
+            (json!(5000), 1000.0, Some(1000), "importance 5000 is out of range: 1000 is used"),
+            (json!(-3), 10.0, Some(1), "importance -3 is out of range: 1 is used"),
+            (json!(0), 10.0, Some(1), "importance 0 is out of range: 1 is used"),
+            (json!("high"), 10.0, None, "importance \"high\" is not a number: 500 is used"),
+            (json!(null), 10.0, None, ""),
         ] {
             let mut warnings = Vec::new();
-            assert_eq!(importance_of_program(&value, &mut warnings), importance, "{value}");
+            let scale = ImportanceScale::new(scale).expect("a scale");
+            assert_eq!(importance_of_program(&value, scale, &mut warnings), importance, "{value}");
             assert_eq!(warnings.concat(), said, "{value}");
+        }
+        for none in [0.0, 0.5, -10.0, f64::NAN, f64::INFINITY] {
+            assert_eq!(ImportanceScale::new(none), None, "{none}");
         }
     }
 

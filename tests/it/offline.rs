@@ -17,12 +17,13 @@ use serde_json::{Value, json};
 fn ask(facts: &Value) -> Vec<Value> {
     let proposal = judge(&context(facts));
     assert!(!proposal.reasoning.is_empty() && proposal.reasoning.len() <= 100);
-    let memories = proposal.memories.iter().map(|(memory, side)| {
+    let memories = proposal.memories.iter().map(|proposed| {
+        let memory = &proposed.memory;
         json!({
             "category": memory.category,
             "title": memory.title,
             "text": memory.text,
-            "side": format!("{side:?}"),
+            "side": format!("{:?}", proposed.side),
             "persistence": memory.persistence,
             "status": memory.status,
             "importance": memory.importance(),

@@ -217,7 +217,9 @@ fn a_models_answer_is_one_memory() {
             for memory in added {
                 assert_eq!((memory.persistence, memory.status), (Persistence::Permanent, Status::Active));
                 assert!(memory.importance() <= 700 && memory.reference.is_none(), "{attack:?}: {memory:?}");
-                assert!(memory.context.is_none() && memory.provenance.tags.is_empty(), "{attack:?}");
+                // A text of nothing that the turn says is marked, and that is all.
+                let tags = memory.provenance.tags.iter().all(|tag| tag == "unsupported");
+                assert!(memory.context.is_none() && tags, "{attack:?}: {memory:?}");
                 assert!(!memory.title.chars().any(|c| c < ' '), "{:?}", memory.title);
             }
         }

@@ -108,7 +108,7 @@ fn places_have_ids_and_earlier_turns_their_reasons_and_changes() {
     assert_eq!([&shown["place_before_last_seen"], &shown["place_after_last_seen"]], ["Ep2 T30", "never"]);
     assert_eq!(
         shown["memories_of_place_before"],
-        json!([{"category": "NOTE", "title": "Here", "text": "Worked: drop coin", "raw": true}])
+        json!([{"number": "m1", "category": "NOTE", "title": "Here", "text": "Worked: drop coin", "raw": true}])
     );
 }
 
@@ -147,13 +147,56 @@ fn an_invalidation_without_a_reason_has_the_turn_as_its_reason() {
 }
 
 #[test]
-fn an_answer_that_has_nothing_of_the_turn_changes_nothing() {
+fn an_answer_that_has_nothing_of_the_turn_is_kept_with_a_mark_and_strikes_nothing() {
     let world = World::new();
+    let file = world.0.path().join("Memories.md");
+    note_author(&file, "rules", ("location:37", "Here", "Worked: drop coin"));
     let answer = json!({
-        "should_remember": true, "memory_title": "TURN NOW", "memory_text": "Wisdom", "invalidates": ["Here"],
+        "should_remember": true, "memory_title": "Wise words", "memory_text": "Wisdom pays.", "invalidates": ["Here"],
     });
     let (report, _) = world.record(&turn(2, 30, "south", (37, 40)), answer);
-    assert_eq!(report.outcome.to_string(), "declined");
-    assert!(report.warnings[0].contains("not believed"), "{:?}", report.warnings);
+    assert_eq!(report.outcome.to_string(), "contested");
+    assert_eq!(report.memories[0].contested[0].reason, "nothing in the turn bears this out");
     assert!(world.text().contains("**[NOTE] Here** *(Ep1, T1, #offline)*"), "{}", world.text());
+    let (title, tags) = ("**[NOTE - TENTATIVE] Wise words** *(Ep2, T30, ", "#unsupported, #contested)*");
+    assert!(world.text().contains(&format!("{title}{tags}")), "{}", world.text());
+}
+
+#[test]
+fn memories_have_one_numbering_and_the_players_own_words_are_shown() {
+    let world = World::new();
+    let mut played = turn(2, 30, "south", (37, 40));
+    played["remember"] = json!("South of the maze is another maze.");
+    let memory = |text: &str, more: Value| {
+        let mut memory = json!({"text": text});
+        memory.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        memory
+    };
+    let after =
+        memory("The maze is twisty here.", json!({"place": "after", "importance": 600, "title": "Twisty"}));
+    let tentative = memory("A maze may loop.", json!({"status": "tentative", "importance": 200}));
+    let (report, shown) = world.record(&played, json!({"memories": [after, tentative]}));
+    assert_eq!(shown["stored_by_player"], "South of the maze is another maze.");
+    assert_eq!(report.memories.len(), 3, "the player's own and two of the model: {report:?}");
+    let (_, shown) = world.record(&turn(2, 31, "south again", (37, 40)), json!({"memories": []}));
+    let numbers = |place: &str| -> Vec<(String, String)> {
+        let memories = shown[place].as_array().unwrap().iter();
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        memories.map(|memory| (text(&memory["number"]), text(&memory["text"]))).collect()
+    };
+    let before = numbers("memories_of_place_before");
+    assert_eq!(before.iter().map(|(number, _)| number.as_str()).collect::<Vec<_>>(), ["m1", "m2", "m3"]);
+    assert_eq!(
+        numbers("memories_of_place_after"),
+        [("m4".to_owned(), "The maze is twisty here.".to_owned())]
+    );
+    assert_eq!(shown["memories_of_place_after"][0]["importance"], 600);
+    let doubtful = shown["memories_of_place_before"].as_array().unwrap().iter();
+    assert!(
+        doubtful.into_iter().any(|memory| memory["status"] == "tentative" && memory["importance"] == 200)
+    );
+    // The numbers are the addresses, whatever the place.
+    let wrong = json!({"memories": [], "wrong": [{"memory": "m4", "reason": "The maze is straight."}]});
+    let (report, _) = world.record(&turn(2, 32, "south once more", (37, 40)), wrong);
+    assert_eq!((report.invalidated, report.warnings), (vec!["Twisty".to_owned()], vec![]));
 }

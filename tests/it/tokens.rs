@@ -106,9 +106,12 @@ fn the_estimate_is_hardly_ever_below_the_true_count_of_what_recall_prints() {
 /// Most tokens of a prompt about a turn, at the median of the recorded turns that ask a model.
 const PROMPT_TOKENS: usize = 1300;
 
-/// Keeps the beginning of each reply, as an eager model would, and counts what it was sent.
+/// Most characters / 4 of the same, as other programs estimate tokens.
+const PROMPT_QUARTERS: usize = 1250;
+
+/// Keeps the beginning of each reply, as an eager model would, and counts what it was sent: tokens, and characters / 4.
 #[derive(Default)]
-struct Counter(Mutex<Vec<usize>>);
+struct Counter(Mutex<Vec<(usize, usize)>>);
 
 impl Model for Counter {
     fn name(&self) -> String {
@@ -116,8 +119,10 @@ impl Model for Counter {
     }
 
     fn ask(&self, question: &Question<'_>) -> Result<Answer, ModelError> {
-        let sent = format!("{}{}{}", question.system, question.prompt, question.schema);
-        self.0.lock().expect("not poisoned").push(count_tokens(&sent));
+        let examples: String =
+            question.examples.iter().map(|(asked, answered)| format!("{asked}{answered}")).collect();
+        let sent = format!("{}{examples}{}{}", question.system, question.prompt, question.schema);
+        self.0.lock().expect("not poisoned").push((count_tokens(&sent), sent.chars().count() / 4));
         let data = question.prompt.lines().skip(2).take_while(|line| !line.starts_with('`'));
         let turn: Value = serde_json::from_str(&data.collect::<String>()).expect("JSON");
         let said = |field: &str| turn[field].as_str().expect("a text").to_owned();
@@ -143,11 +148,15 @@ fn a_prompt_about_a_turn_is_short() {
             stored += report.memories.len();
         }
     }
-    let mut tokens = model.0.into_inner().expect("not poisoned");
+    let (mut tokens, mut quarters): (Vec<usize>, Vec<usize>) =
+        model.0.into_inner().expect("not poisoned").into_iter().unzip();
     tokens.sort_unstable();
+    quarters.sort_unstable();
+    let quarter = quarters[(quarters.len() - 1) / 2];
     let at = |part: f64| tokens[((tokens.len() - 1) as f64 * part) as usize];
     println!(
-        "tokens of {} prompts (system, turn, schema): least {}, median {}, 95 % within {}, most {}; {stored} stored",
+        "tokens of {} prompts (system, examples, turn, schema): least {}, median {} (characters / 4: {quarter}), 95 % \
+         within {}, most {}; {stored} stored",
         tokens.len(),
         at(0.0),
         at(0.5),
@@ -156,6 +165,7 @@ fn a_prompt_about_a_turn_is_short() {
     );
     assert!(tokens.len() > 300 && stored > 200, "{} prompts, {stored} memories", tokens.len());
     assert!(at(0.5) <= PROMPT_TOKENS, "{} tokens at the median", at(0.5));
+    assert!(quarter <= PROMPT_QUARTERS, "{quarter} characters / 4 at the median");
 }
 
 /// Texts that no English game prints, with the least ratio of the estimate to the true count.

@@ -48,6 +48,7 @@ fn model(server: &Server) -> Box<dyn Model> {
 fn ask(model: &dyn Model) -> Result<Answer, ModelError> {
     let result = model.ask(&Question {
         system: "You judge.",
+        examples: &[],
         prompt: "The turn.",
         schema_name: "memory",
         schema: &json!({"type": "object", "properties": {"should_remember": {"type": "boolean"}}}),

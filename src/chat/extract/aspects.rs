@@ -7,12 +7,13 @@ use serde_json::{Map, Value, json};
 
 use crate::ask::Prompt;
 use crate::chat::api_format::ApiFormat;
+use crate::chat::extract::types::ExtractSettings;
 use crate::document::text::stored_line;
 use crate::llm::answer::{parse_object, text_of, text_problem};
 use crate::llm::{Model, ModelError, ModelUse};
 use crate::redact::redacted;
 use crate::types::text::truncate;
-use crate::types::{Category, DEFAULT_IMPORTANCE, importance_of_program};
+use crate::types::{Category, DEFAULT_IMPORTANCE, ImportanceScale, importance_of_program};
 
 /// The name of the tool by which a model asks for a memory.
 pub(crate) const TOOL: &str = "remember";
@@ -43,7 +44,7 @@ will want to know in a later one, at most four things, each on its own: facts, d
 stand to one another, what was learned from an error. Small talk, what everybody knows, and what holds only for \
 the moment is not worth it: then the list is empty.
 
-For each: `category`; `importance` from 1 (trifle) to 1000 (must never be forgotten); `summary`, one sentence that \
+For each: `category`; `importance` from 1 (trifle) to the highest of its schema (must never be forgotten); `summary`, one sentence that \
 can be understood alone, with names in place of pronouns; `context`, in a few words where it came up. Say nothing \
 that the messages do not say.
 
@@ -73,29 +74,29 @@ pub(crate) type FoundAspects = (Vec<Aspect>, Vec<String>);
 pub(crate) fn find(
     model: &dyn Model,
     messages: &[Value],
-    limit: usize,
+    settings: &ExtractSettings,
 ) -> Result<(FoundAspects, ModelUse), ModelError> {
     let prompt = Prompt {
         system: SYSTEM,
         schema_name: "aspects",
         schema: json!({
             "type": "object",
-            "properties": {"memories": {"type": "array", "maxItems": limit, "items": aspect_schema()}},
+            "properties": {"memories": {"type": "array", "maxItems": settings.max_memories, "items": aspect_schema(settings.importance_scale)}},
             "required": ["memories"],
             "additionalProperties": false,
         }),
         block: "CONVERSATION",
         data: json!({"messages": messages}),
     };
-    prompt.ask_and_read(model, |answer| read(answer, limit))
+    prompt.ask_and_read(model, |answer| read(answer, settings))
 }
 
-fn aspect_schema() -> Value {
+fn aspect_schema(scale: ImportanceScale) -> Value {
     json!({
         "type": "object",
         "properties": {
             "category": {"type": "string", "enum": CATEGORIES},
-            "importance": {"type": "integer", "minimum": 1, "maximum": 1000},
+            "importance": importance_schema(scale),
             "summary": {"type": "string", "maxLength": SUMMARY_CHARS},
             "context": {"type": "string", "maxLength": CONTEXT_CHARS},
         },
@@ -104,23 +105,34 @@ fn aspect_schema() -> Value {
     })
 }
 
+/// The schema of an importance: whole numbers, where the scale has enough of them.
+fn importance_schema(scale: ImportanceScale) -> Value {
+    let highest = scale.highest();
+    match highest.fract() == 0.0 && highest > 1.0 {
+        true => json!({"type": "integer", "minimum": 1, "maximum": highest as u64}),
+        false => json!({"type": "number", "minimum": 0, "maximum": highest}),
+    }
+}
+
 /// The definition of the tool, for the `tools` of a request.
-pub(crate) fn tool_schema(shape: ApiFormat) -> Value {
+pub(crate) fn tool_schema(shape: ApiFormat, scale: ImportanceScale) -> Value {
     let about = "Keep one thing for later conversations: a fact, a decision, an insight, how people stand to one \
                  another. Not for small talk or what holds only for the moment.";
     match shape {
         ApiFormat::OpenAi => json!({
             "type": "function",
-            "function": {"name": TOOL, "description": about, "parameters": aspect_schema()},
+            "function": {"name": TOOL, "description": about, "parameters": aspect_schema(scale)},
         }),
-        ApiFormat::Anthropic => json!({"name": TOOL, "description": about, "input_schema": aspect_schema()}),
+        ApiFormat::Anthropic => {
+            json!({"name": TOOL, "description": about, "input_schema": aspect_schema(scale)})
+        }
     }
 }
 
 /// Reads the aspects of an answer: a list, bare or as a field, or a single aspect.
-fn read(said: &str, limit: usize) -> Result<FoundAspects, String> {
+fn read(said: &str, settings: &ExtractSettings) -> Result<FoundAspects, String> {
     if let Some(items) = bare_list(said) {
-        return Ok(read_items(&items, limit));
+        return Ok(read_items(&items, settings));
     }
     let answer = parse_object(said)?;
     let names = ["memories", "aspects", "items", "results"];
@@ -132,7 +144,7 @@ fn read(said: &str, limit: usize) -> Result<FoundAspects, String> {
         None if summary_of(&answer).is_empty() => return Err("it holds no list of memories".to_owned()),
         None => vec![Value::Object(answer)],
     };
-    Ok(read_items(&items, limit))
+    Ok(read_items(&items, settings))
 }
 
 /// A bare list, which may be inside a code fence.
@@ -145,11 +157,11 @@ fn bare_list(said: &str) -> Option<Vec<Value>> {
     serde_json::from_str(&said[start..=end]).ok()
 }
 
-/// Reads the valid items, at most `limit`; each invalid one gives a warning.
-pub(crate) fn read_items(items: &[Value], limit: usize) -> FoundAspects {
+/// Reads the valid items, as many as may be; each invalid one gives a warning.
+pub(crate) fn read_items(items: &[Value], settings: &ExtractSettings) -> FoundAspects {
     let (mut aspects, mut warnings) = (Vec::new(), Vec::new());
     for (item, number) in items.iter().zip(1..) {
-        match read_item(item) {
+        match read_item(item, settings.importance_scale) {
             Ok((aspect, changes)) => {
                 warnings.extend(changes.iter().map(|change| format!("memory {number}: {change}")));
                 aspects.push(aspect);
@@ -157,6 +169,7 @@ pub(crate) fn read_items(items: &[Value], limit: usize) -> FoundAspects {
             Err(problem) => warnings.push(format!("memory {number} of the model is dropped: {problem}")),
         }
     }
+    let limit = settings.max_memories;
     if aspects.len() > limit {
         warnings.push(format!("the model gave {} memories: the first {limit} are used", aspects.len()));
         aspects.truncate(limit);
@@ -165,7 +178,7 @@ pub(crate) fn read_items(items: &[Value], limit: usize) -> FoundAspects {
 }
 
 /// The aspect of an item, and how it was changed.
-fn read_item(item: &Value) -> Result<(Aspect, Vec<String>), String> {
+fn read_item(item: &Value, scale: ImportanceScale) -> Result<(Aspect, Vec<String>), String> {
     // OpenAI sends a tool's arguments as JSON inside a string. Any other text is a memory.
     let parsed = item.as_str().map(|text| match text.trim_start().starts_with(['{', '[', '`']) {
         true => parse_object(text),
@@ -186,7 +199,8 @@ fn read_item(item: &Value) -> Result<(Aspect, Vec<String>), String> {
     if safe != summary || safe_context != context {
         changes.push("it held what looks like a secret, masked".to_owned());
     }
-    let importance = fields.get("importance").and_then(|value| importance_of_program(value, &mut changes));
+    let importance =
+        fields.get("importance").and_then(|value| importance_of_program(value, scale, &mut changes));
     let aspect = Aspect {
         category: category_of(fields),
         importance: importance.unwrap_or(DEFAULT_IMPORTANCE),
@@ -216,7 +230,7 @@ mod tests {
     use super::*;
 
     fn summaries(said: &str) -> (Vec<(String, u16, String)>, usize) {
-        let (aspects, warnings) = read(said, 4).expect("read");
+        let (aspects, warnings) = read(said, &ExtractSettings::default()).expect("read");
         let told = aspects
             .into_iter()
             .map(|aspect| (aspect.category.to_string(), aspect.importance, aspect.summary));
@@ -239,7 +253,10 @@ mod tests {
             assert_eq!(summaries(&said), (one(), 0), "{said}");
         }
         assert_eq!(summaries("{\"memories\": []}"), (vec![], 0));
-        assert!(read("Nothing.", 4).is_err() && read("{\"a\": 1}", 4).is_err());
+        assert!(
+            read("Nothing.", &ExtractSettings::default()).is_err()
+                && read("{\"a\": 1}", &ExtractSettings::default()).is_err()
+        );
     }
 
     #[test]
@@ -253,6 +270,6 @@ mod tests {
         assert_eq!((kept, warnings), (vec![note(900, "Kira likes tea."), note(1, "Marcus lies.")], 4));
         let many: Vec<Value> =
             (0..9).map(|number| json!({"summary": format!("Fact number {number} is so.")})).collect();
-        assert_eq!(read_items(&many, 4).0.len(), 4);
+        assert_eq!(read_items(&many, &ExtractSettings::default()).0.len(), 4);
     }
 }

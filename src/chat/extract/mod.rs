@@ -66,9 +66,7 @@ impl Extractor<'_> {
         }
         let turns = counts.since_extraction(&input.conversation.messages);
         let found = match self.settings.mode {
-            ExtractMode::LlmTriggered => {
-                Some(requested_by_tool(&turns, self.settings.max_memories, &mut report))
-            }
+            ExtractMode::LlmTriggered => Some(requested_by_tool(&turns, self.settings, &mut report)),
             _ => self.find_aspects(&turns, input, &mut report),
         };
         let Some(found) = found else {
@@ -151,7 +149,7 @@ impl Extractor<'_> {
         };
         let turns = turns.iter().zip(&new_contents);
         let messages: Vec<Value> = turns.filter_map(|(message, new)| as_json(message, new)).collect();
-        match find(model, &messages, self.settings.max_memories) {
+        match find(model, &messages, self.settings) {
             Ok(((found, warnings), model)) => {
                 report.model = Some(model);
                 report.warnings.extend(warnings);
@@ -284,10 +282,14 @@ fn as_json(message: &Message, new_content: &Option<String>) -> Option<Value> {
 }
 
 /// The memories that the model asked for by calling the tool.
-fn requested_by_tool(turns: &[Message], limit: usize, report: &mut ExtractReport) -> Vec<Aspect> {
+fn requested_by_tool(
+    turns: &[Message],
+    settings: &ExtractSettings,
+    report: &mut ExtractReport,
+) -> Vec<Aspect> {
     let calls = turns.iter().flat_map(Message::tool_calls).filter(|(name, _)| name == TOOL);
     let items: Vec<Value> = calls.map(|(_, arguments)| arguments).collect();
-    let (aspects, warnings) = read_items(&items, limit);
+    let (aspects, warnings) = read_items(&items, settings);
     report.warnings.extend(warnings);
     aspects
 }

@@ -6,7 +6,7 @@ use strum::VariantNames;
 use crate::chat::conversation::Conversation;
 use crate::llm::{ModelError, ModelUse};
 use crate::notebook::add::AddReport;
-use crate::types::{Scope, unknown_name};
+use crate::types::{ImportanceScale, Scope, unknown_name};
 
 /// When memories are extracted from a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::EnumString, strum::VariantNames)]
@@ -28,7 +28,7 @@ fn unknown_mode(text: &str) -> String {
 }
 
 /// Settings of extraction.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ExtractSettings {
     /// When memories are extracted.
     pub mode: ExtractMode,
@@ -38,11 +38,19 @@ pub struct ExtractSettings {
     pub max_memories: usize,
     /// Maximum number of memories from one conversation.
     pub max_per_conversation: usize,
+    /// The scale of the importances that the model states.
+    pub importance_scale: ImportanceScale,
 }
 
 impl Default for ExtractSettings {
     fn default() -> ExtractSettings {
-        ExtractSettings { mode: ExtractMode::default(), every: 5, max_memories: 4, max_per_conversation: 100 }
+        ExtractSettings {
+            mode: ExtractMode::default(),
+            every: 5,
+            max_memories: 4,
+            max_per_conversation: 100,
+            importance_scale: ImportanceScale::default(),
+        }
     }
 }
 

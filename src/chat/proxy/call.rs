@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::chat::api_format::ApiFormat;
+use crate::types::ImportanceScale;
 
 /// A chat request: the facts that its path and headers give.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +27,11 @@ pub trait ChatHooks: Send + Sync + 'static {
     /// True if the model is to be offered the tool `remember` in this call.
     fn offers_tool(&self, _: &Call) -> bool {
         false
+    }
+
+    /// The scale of the importances that the model states in calls of that tool.
+    fn importance_scale(&self) -> ImportanceScale {
+        ImportanceScale::default()
     }
 
     /// A reply was passed on to its end: `request` is the body as the client sent it, `reply` the

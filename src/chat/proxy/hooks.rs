@@ -22,7 +22,7 @@ use crate::notebook::{Clock, Notebook};
 use crate::recall::sections;
 use crate::search::SearchError;
 use crate::types::lock::lock;
-use crate::types::{Scope, ScopeName, Viewer, Writer};
+use crate::types::{ImportanceScale, Scope, ScopeName, Viewer, Writer};
 
 /// Conversations that are kept for extraction when the proxy ends, in the mode `on_save`, and the bytes of their
 /// requests.
@@ -205,6 +205,10 @@ impl ChatHooks for MemoryHooks {
                 None
             }
         }
+    }
+
+    fn importance_scale(&self) -> ImportanceScale {
+        self.settings.extract.importance_scale
     }
 
     fn offers_tool(&self, call: &Call) -> bool {

@@ -12,13 +12,14 @@ use serde_json::{Value, json};
 
 use crate::chat::api_format::ApiFormat;
 use crate::chat::extract::aspects::{TOOL, tool_schema};
+use crate::types::ImportanceScale;
 
 /// The fields of a request as they stand in it.
 type Fields<'a> = HashMap<Cow<'a, str>, &'a RawValue>;
 
 /// The request with the tool. `None` where its reply is streamed, where it asks for several replies, has a tool of that
 /// name, or lets the model choose none.
-pub(super) fn offered(request: &[u8], shape: ApiFormat) -> Option<Vec<u8>> {
+pub(super) fn offered(request: &[u8], shape: ApiFormat, scale: ImportanceScale) -> Option<Vec<u8>> {
     let fields: Fields<'_> = serde_json::from_slice(request).ok()?;
     let is = |name: &str, values: &[&str]| fields.get(name).is_none_or(|value| values.contains(&value.get()));
     let may_choose = fields.get("tool_choice").is_none_or(|choice| {
@@ -29,7 +30,7 @@ pub(super) fn offered(request: &[u8], shape: ApiFormat) -> Option<Vec<u8>> {
     if !(is("stream", &["false", "null"]) && is("n", &["1", "null"]) && may_choose && has_messages) {
         return None;
     }
-    let tool = tool_schema(shape).to_string();
+    let tool = tool_schema(shape, scale).to_string();
     let Some(tools) = fields.get("tools") else {
         let begin = request.iter().position(|byte| *byte == b'{')? + 1;
         return Some(spliced(request, begin, &format!("\"tools\":[{tool}],")));
@@ -127,16 +128,21 @@ mod tests {
     #[test]
     fn a_request_gets_the_tool_and_keeps_all_its_bytes() {
         for shape in SHAPES {
-            let tool = tool_schema(shape).to_string();
+            let scale = ImportanceScale::default();
+            let tool = tool_schema(shape, scale).to_string();
             let bare = r#" { "model" : "m", "messages": [ ], "top_p": 1.0e0 }"#;
-            let text = String::from_utf8(offered(bare.as_bytes(), shape).unwrap()).unwrap();
+            let text =
+                String::from_utf8(offered(bare.as_bytes(), shape, ImportanceScale::default()).unwrap())
+                    .unwrap();
             assert_eq!(text.replace(&format!("\"tools\":[{tool}],"), ""), bare);
             let with = r#"{"tools": [{"name": "look"}] ,"messages":[]}"#;
-            let text = String::from_utf8(offered(with.as_bytes(), shape).unwrap()).unwrap();
+            let text =
+                String::from_utf8(offered(with.as_bytes(), shape, ImportanceScale::default()).unwrap())
+                    .unwrap();
             assert_eq!(text, with.replace("}]", &format!("}},{tool}]")));
             assert!(serde_json::from_str::<Value>(&text).unwrap()["tools"][1].is_object());
             let empty = r#"{"tools":[],"messages":[],"tool_choice":"auto","n":1,"stream":false}"#;
-            assert!(offered(empty.as_bytes(), shape).is_some());
+            assert!(offered(empty.as_bytes(), shape, ImportanceScale::default()).is_some());
         }
     }
 
@@ -155,7 +161,11 @@ mod tests {
             "[]",
             "no JSON",
         ] {
-            assert_eq!(offered(request.as_bytes(), ApiFormat::OpenAi), None, "{request}");
+            assert_eq!(
+                offered(request.as_bytes(), ApiFormat::OpenAi, ImportanceScale::default()),
+                None,
+                "{request}"
+            );
         }
     }
 

@@ -16,9 +16,10 @@ use crate::cli::commands::model_args::ModelArgs;
 use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
 use crate::cli::failure::{Failure, FailureKind};
-use crate::cli::values::parse_count;
+use crate::cli::values::{parse_count, parse_importance_scale};
 use crate::llm::{Choice, ModelError};
 use crate::notebook::add::AddOutcome;
+use crate::types::ImportanceScale;
 
 /// Extract what is worth remembering from a chat's latest replies
 #[derive(Debug, clap::Args)]
@@ -66,6 +67,9 @@ pub(crate) struct ExtractArgs {
     /// Maximum of memories from this call [default: 4]
     #[arg(long, value_name = "N", value_parser = parse_count::<usize>)]
     max: Option<usize>,
+    /// Highest importance on the model's scale, such as 10 [default: 1000]
+    #[arg(long, value_name = "N", value_parser = parse_importance_scale)]
+    importance_scale: Option<ImportanceScale>,
     /// Exit with 3 if the model fails
     #[arg(long)]
     strict: bool,
@@ -91,6 +95,7 @@ pub fn run(mut cli: Cli<'_>, args: ExtractArgs) -> Result<u8, Failure> {
         every,
         save,
         max,
+        importance_scale,
         strict,
         tool_schema: tool,
         shape,
@@ -98,8 +103,9 @@ pub fn run(mut cli: Cli<'_>, args: ExtractArgs) -> Result<u8, Failure> {
         model,
     } = args;
     writer.override_settings(&mut cli);
+    let scale = importance_scale.unwrap_or(cli.settings.chat.extract.importance_scale);
     if tool {
-        cli.ui.json_line(&tool_schema(shape))?;
+        cli.ui.json_line(&tool_schema(shape, scale))?;
         return Ok(0);
     }
     let whole = conversation.is_some();
@@ -111,6 +117,9 @@ pub fn run(mut cli: Cli<'_>, args: ExtractArgs) -> Result<u8, Failure> {
         cli.ui.detail("memory is switched off for conversations (`useMemory = false`)");
         return Ok(0);
     }
+    if strict {
+        model.forbid_untrusted(&cli)?;
+    }
     let notebook = cli.notebook()?;
     let scope = scope
         .map(|scope| resolve_scope(&cli.settings.working_folder, notebook.store(), &scope))
@@ -120,6 +129,7 @@ pub fn run(mut cli: Cli<'_>, args: ExtractArgs) -> Result<u8, Failure> {
         mode: mode.unwrap_or(defaults.mode),
         every: every.unwrap_or(defaults.every),
         max_memories: max.unwrap_or(defaults.max_memories),
+        importance_scale: scale,
         ..defaults
     };
     let Choice { model, notice } = model.choose(&mut cli)?;

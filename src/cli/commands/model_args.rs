@@ -28,6 +28,19 @@ impl ModelArgs {
         config.model = model.or(config.model.take());
     }
 
+    /// Fails where the settings name a model that is not asked, unless a flag names another provider.
+    pub(crate) fn forbid_untrusted(&self, cli: &Cli<'_>) -> Result<(), Failure> {
+        let Some(path) = cli.settings.untrusted_model.as_ref().filter(|_| self.provider.is_none()) else {
+            return Ok(());
+        };
+        let path = path.display();
+        let failure =
+            Failure::user(format!("the model that `{path}` names is not asked: the file is not trusted"));
+        Err(failure.hint(format!(
+            "read it, then allow it with `memories trust {path}`, or choose `--provider offline`"
+        )))
+    }
+
     /// The model that flags, environment and settings name. No connection is opened yet.
     pub(crate) fn choose(self, cli: &mut Cli<'_>) -> Result<llm::Choice, Failure> {
         self.override_settings(cli);

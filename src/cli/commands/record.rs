@@ -13,13 +13,13 @@ use crate::cli::commands::model_args::ModelArgs;
 use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
 use crate::cli::failure::{Failure, FailureKind};
-use crate::cli::values::{parse_count, parse_importance, parse_integer, parse_line};
+use crate::cli::values::{parse_count, parse_importance, parse_importance_scale, parse_integer, parse_line};
 use crate::llm;
 use crate::notebook::Snapshot;
 use crate::record::places::PlaceError;
 use crate::record::turn::{Remember, Turn, TurnLocation};
 use crate::record::{Judge, RecordError, RecordReport, Recorder};
-use crate::types::{Category, DEFAULT_IMPORTANCE, importance_of_program};
+use crate::types::{Category, DEFAULT_IMPORTANCE, ImportanceScale, importance_of_program};
 
 /// Record a turn: the game's facts decide when a model is asked
 #[derive(Debug, clap::Args)]
@@ -130,10 +130,13 @@ pub(crate) struct RecordArgs {
     /// Store this text unchanged, without a model
     #[arg(long, requires = "action", value_name = "TEXT")]
     remember: Option<String>,
-    /// Importance of that text, 1 to 1000; up to 10 on a scale of ten [default: 500]
+    /// Importance of that text, 1 to 1000 or on your scale [default: 500]
     #[arg(long, value_name = "N", allow_negative_numbers = true, requires = "remember")]
     #[arg(value_parser = parse_importance)]
     remember_importance: Option<f64>,
+    /// Highest importance on your scale, such as 10 [default: 1000]
+    #[arg(long, value_name = "N", value_parser = parse_importance_scale)]
+    importance_scale: Option<ImportanceScale>,
     /// Category of that text [default: NOTE]
     #[arg(long, value_name = "CATEGORY", requires = "remember")]
     remember_category: Option<Category>,
@@ -161,9 +164,14 @@ pub(crate) struct RecordArgs {
 pub fn run(mut cli: Cli<'_>, args: RecordArgs) -> Result<u8, Failure> {
     cli.settings.record.new_place = args.new_place;
     cli.settings.record.again = args.again;
+    let scale = args.importance_scale.unwrap_or(cli.settings.record.importance_scale);
+    cli.settings.record.importance_scale = scale;
     let map = args.map.as_ref().or(cli.settings.map.as_ref());
     cli.settings.record.map = map.map(|map| read_map(map)).transpose()?;
     args.writer.clone().override_settings(&mut cli);
+    if args.strict {
+        args.model.forbid_untrusted(&cli)?;
+    }
     let notebook = cli.notebook()?;
     let llm::Choice { model, notice } = match args.later {
         true => llm::Choice { model: None, notice: None },
@@ -178,8 +186,8 @@ pub fn run(mut cli: Cli<'_>, args: RecordArgs) -> Result<u8, Failure> {
         return many::record_many(cli, &recorder, &many::Request { file, from, strict, notice });
     }
     let turn = match args.action {
-        Some(_) => turn_from_flags(args)?,
-        None => turn_from_stdin(&mut cli)?,
+        Some(_) => turn_from_flags(args, scale)?,
+        None => turn_from_stdin(&mut cli, scale)?,
     };
     let report = recorder.record(turn).map_err(refused)?;
     if report.model.is_some() {
@@ -207,15 +215,16 @@ fn exit_code(report: &RecordReport, strict: bool) -> u8 {
     if failed && strict { FailureKind::TryAgain.exit_code() } else { 0 }
 }
 
-fn turn_from_stdin(cli: &mut Cli<'_>) -> Result<Turn, Failure> {
+fn turn_from_stdin(cli: &mut Cli<'_>, scale: ImportanceScale) -> Result<Turn, Failure> {
     if cli.ui.stdin_is_terminal() {
         return Err(Failure::usage("no turn given")
             .hint("use --action, --response and --location, --turns FILE, or send JSON on stdin"));
     }
-    Ok(Turn::from_json(&cli.read_input("a turn as a JSON object, or use flags; see `--help`")?)?)
+    let text = cli.read_input("a turn as a JSON object, or use flags; see `--help`")?;
+    Ok(Turn::from_json_on(&text, scale)?)
 }
 
-fn turn_from_flags(args: RecordArgs) -> Result<Turn, Failure> {
+fn turn_from_flags(args: RecordArgs, scale: ImportanceScale) -> Result<Turn, Failure> {
     let episode = args.episode.as_deref().map(episode_number).transpose()?;
     if let Some(time) = args.timestamp.as_deref().filter(|time| !crate::document::field::is_date(time)) {
         let failure = Failure::usage(format!("`{time}` is not a time"));
@@ -225,7 +234,7 @@ fn turn_from_flags(args: RecordArgs) -> Result<Turn, Failure> {
     let importance = json!(args.remember_importance);
     let remember = args.remember.filter(|text| !text.trim().is_empty()).map(|text| Remember {
         text,
-        importance: importance_of_program(&importance, &mut notes).unwrap_or(DEFAULT_IMPORTANCE),
+        importance: importance_of_program(&importance, scale, &mut notes).unwrap_or(DEFAULT_IMPORTANCE),
         category: args.remember_category.unwrap_or_else(Category::note),
     });
     Ok(Turn {

@@ -4,6 +4,7 @@
 use crate::chat::{extract, inject};
 use crate::cli::failure::Failure;
 use crate::cli::settings::file::{SettingsFiles, fraction, size};
+use crate::record::turn::importance_scale;
 use crate::types::fields::{count, flag, named, text};
 
 #[derive(Debug)]
@@ -31,5 +32,6 @@ pub(super) fn read(file: &mut SettingsFiles) -> Result<ChatSettings, Failure> {
     file.set("chat.memoryExtractionInterval", count, &mut extract.every)?;
     file.set("chat.maxMemoriesPerExtraction", size, &mut extract.max_memories)?;
     file.set("chat.maxMemoriesPerConversation", size, &mut extract.max_per_conversation)?;
+    file.set("record.importance_scale", importance_scale, &mut extract.importance_scale)?;
     Ok(ChatSettings { use_memory, inject, extract })
 }

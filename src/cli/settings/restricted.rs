@@ -23,11 +23,12 @@ enum Rule {
 }
 
 /// The keys whose value is restricted, in the order of the documentation.
-const RULES: [(&str, Rule); 16] = [
+const RULES: [(&str, Rule); 17] = [
     // Forty clones of one file would be one writer, who confirms nothing.
     ("writer", Rule::Any),
     ("memory_file", Rule::MemoryFile),
     ("record.map", Rule::Outside),
+    ("record.language", Rule::Any),
     ("llm.provider", Rule::AllBut("offline")),
     ("llm.model", Rule::Any),
     ("llm.base_url", Rule::Any),
@@ -132,6 +133,7 @@ mod tests {
         "max_tokens",
         "record.goals",
         "record.history_window",
+        "record.importance_scale",
         "record.provenance",
         "record.replies_blocked",
         "record.replies_no_way",

@@ -21,7 +21,7 @@ mod words;
 
 use crate::llm::answer::{text_problem, title_problem};
 use crate::record::context::TurnContext;
-use crate::record::proposal::Proposal;
+use crate::record::proposal::{Proposal, Proposed};
 
 use draft::Draft;
 use sentences::Reply;
@@ -43,6 +43,6 @@ pub fn judge(context: &TurnContext) -> Proposal {
     };
     facts.retain(|fact| is_usable(fact) && !turn.knows(fact));
     let reason = facts.first().map_or("what the turn shows is known", |fact| fact.reason);
-    let memories = facts.into_iter().map(|fact| (fact.memory, fact.side)).collect();
+    let memories = facts.into_iter().map(|fact| Proposed::by_rules(fact.memory, fact.side)).collect();
     Proposal { memories, ..Proposal::decline(reason) }
 }

@@ -88,7 +88,7 @@ fn talk(turns: u64) -> Conversation {
 #[test]
 fn periodic_counts_replies_one_by_one_and_shows_them_all() {
     let chat = Chat::new(ExtractSettings { every: 3, ..ExtractSettings::default() });
-    let finder = Finder::of(&[("The captain walks the wall at night.", 8)]);
+    let finder = Finder::of(&[("The captain walks the wall at night.", 800)]);
     let outcomes: Vec<(ExtractOutcome, Option<u64>)> = (1..=7)
         .map(|number| chat.extract(&finder, &reply(number), false))
         .map(|r| (r.outcome, r.due_in))

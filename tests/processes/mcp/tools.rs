@@ -465,9 +465,11 @@ fn memories_are_formed_in_ones_own_section() {
     let passing = json!({"content": "The door stands open just now.", "type": "ephemeral"});
     client.values("form_memory", passing);
     assert!(!world.text().contains("stands open"));
-    let ten = json!({"content": "Salt melts ice.", "title": "Salt", "importance": 8});
-    let said = client.says("form_memory", ten);
-    assert_says(&said, &["importance 8 is on a scale of ten: 800 is used", "importance 800 lowered to 700"]);
+    let eight = json!({"content": "Pepper burns.", "title": "Pepper", "importance": 8});
+    client.values("form_memory", eight);
+    assert!(world.text().contains("importance 8)"), "nothing is guessed from a value: {}", world.text());
+    let high = json!({"content": "Salt melts ice.", "title": "Salt", "importance": 800});
+    assert_says(&client.says("form_memory", high), &["importance 800 lowered to 700"]);
     let more = json!({"title": "Salt", "content": "Salt melts thin ice.", "importance": 5000});
     assert_says(&client.says("supersede_memory", more), &["importance 5000 is out of range: 1000 is used"]);
     assert_says(
