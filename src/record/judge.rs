@@ -43,7 +43,7 @@ impl<'a> Judge<'a> {
                 redact_proposal(&mut proposal);
                 ModelOutcome::Answered(Box::new(proposal), model)
             }
-            Err(model) => ModelOutcome::Failed(model),
+            Err(model) => ModelOutcome::Failed(*model),
         }
     }
 }
@@ -65,7 +65,7 @@ fn ask(
     model: &dyn Model,
     context: &TurnContext,
     language: Option<&str>,
-) -> Result<(Proposal, ModelUse), ModelUse> {
+) -> Result<(Proposal, ModelUse), Box<ModelUse>> {
     let calls_before = model.calls_made();
     let answer = model.ask(&Question {
         system: &prompt::system(language),
@@ -78,7 +78,7 @@ fn ask(
     let name = model.name();
     let failed = |usage, error: String| {
         let error = redacted(&error);
-        ModelUse { name: name.clone(), usage, error: Some(error), answer: None }
+        Box::new(ModelUse { name: name.clone(), usage, error: Some(error), answer: None })
     };
     let answer = answer.map_err(|error| {
         let calls = model.calls_made().saturating_sub(calls_before);
@@ -89,7 +89,7 @@ fn ask(
         Ok(proposal) => Ok((proposal, used)),
         Err(problem) => {
             let error = ModelError::Unusable { model: name.clone(), problem };
-            Err(ModelUse { answer: used.answer, ..failed(answer.usage, error.to_string()) })
+            Err(Box::new(ModelUse { answer: used.answer, ..*failed(answer.usage, error.to_string()) }))
         }
     }
 }

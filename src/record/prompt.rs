@@ -371,8 +371,7 @@ mod tests {
             kinds.push((memories.len(), wrong, answered.chars().count() / 4));
         }
         let [(1, 1, _), (0, 0, decline)] = kinds[..] else { panic!("{kinds:?}") };
-        println!("tokens (characters / 4) of a decline: {decline}");
-        assert!(decline <= 40, "{decline}");
+        assert!(decline <= 40, "{decline} tokens (characters / 4) of a decline");
     }
 
     #[test]
