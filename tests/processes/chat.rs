@@ -145,7 +145,8 @@ const REPLY: &str =
 #[test]
 fn a_chat_gets_memories_and_gives_some() {
     let upstream = Server::start(vec![Behaviour::says(REPLY)]);
-    let settings = format!("{REPLAY}[chat]\nmemoryExtractionMode = \"every_turn\"\n");
+    let scale = "[record]\nimportance_scale = 10\n";
+    let settings = format!("{REPLAY}[chat]\nmemoryExtractionMode = \"every_turn\"\n{scale}");
     let proxy = Running::start(&upstream.base_url(), &settings, &[]);
     let health = client().get(format!("{}/healthz", proxy.url)).send().unwrap();
     assert_eq!(

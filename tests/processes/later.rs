@@ -108,7 +108,9 @@ fn turn(number: u64) -> Value {
 
 /// The number of the turn that a prompt is about.
 fn asked_about(request: &Request) -> u64 {
-    let prompt = request.body["messages"][1]["content"].as_str().unwrap();
+    // Examples stand before it.
+    let messages = request.body["messages"].as_array().unwrap();
+    let prompt = messages.last().unwrap()["content"].as_str().unwrap();
     let data = prompt.lines().skip(2).take_while(|line| !line.starts_with('`')).collect::<String>();
     serde_json::from_str::<Value>(&data).unwrap()["turn"].as_u64().unwrap()
 }

@@ -71,14 +71,14 @@ impl Play {
         Play { _scratch: scratch, folder, variables: Vec::new() }
     }
 
-    /// A model wrote the memories of the file.
-    fn written_by_a_model(self) -> Play {
+    /// A model or a person wrote the memories of the file.
+    fn written_by(self, author: &str) -> Play {
         for (title, text) in [
             ("Troll accepts gifts", "Troll accepted lunch without attacking."),
             ("Axe is harmless", "The axe cannot hurt anybody."),
             ("Ways out", "South leads to the cellar."),
         ] {
-            note_author(&self.folder.join("Memories.md"), "model", ("location:5", title, text));
+            note_author(&self.folder.join("Memories.md"), author, ("location:5", title, text));
         }
         self
     }
@@ -165,7 +165,8 @@ fn saying(answer: &Value) -> Server {
 }
 
 fn prompt_of(request: &Request) -> String {
-    request.body["messages"][1]["content"].as_str().unwrap().to_owned()
+    // Examples stand before it.
+    request.body["messages"].as_array().unwrap().last().unwrap()["content"].as_str().unwrap().to_owned()
 }
 
 /// The object within the fence of a prompt.
@@ -212,7 +213,7 @@ fn superseded_and_invalidated_in_one_write() {
         "invalidation_reason": "it \"hurt\" me",
     });
     let server = saying(&with(answer(), &change));
-    let play = Play::with(&server).written_by_a_model();
+    let play = Play::with(&server).written_by("model");
     let report = play.record(&scored()).json();
     assert_eq!(report["memories"][0]["superseded"], json!(["Troll accepts gifts"]));
     assert_eq!(report["invalidated"], json!(["Axe is harmless"]));
@@ -235,7 +236,7 @@ fn superseded_and_invalidated_in_one_write() {
 fn invalidations_count_though_nothing_is_remembered() {
     let decline = json!({"should_remember": false, "invalidates": ["Axe is harmless"], "invalidation_reason": "it hurt"});
     let server = saying(&with(answer(), &decline));
-    let play = Play::with(&server).written_by_a_model();
+    let play = Play::with(&server).written_by("model");
     let report = play.record(&scored()).json();
     assert_eq!(
         (&report["outcome"], &report["invalidated"]),
@@ -424,7 +425,7 @@ fn rubbish_that_fits_the_schema_is_refused_with_the_reason() {
 fn titles_that_do_not_exist_are_dropped_with_a_warning() {
     let change = json!({"supersedes": ["Troll accepts", "Troll accepts gifts"], "invalidates": ["Axe"]});
     let server = saying(&with(answer(), &change));
-    let play = Play::with(&server).written_by_a_model();
+    let play = Play::with(&server).written_by("model");
     let said = play.record(&scored());
     assert_eq!(said.json()["memories"][0]["superseded"], json!(["Troll accepts gifts"]));
     for title in ["Troll accepts", "Axe"] {
@@ -448,12 +449,12 @@ fn a_title_in_use_is_superseded_unless_it_is_a_persons_and_the_same_text_is_a_du
     let revision =
         json!({"memory_title": "ways out", "memory_text": "North leads to a chasm, west to the maze."});
     let server = saying(&with(answer(), &revision));
-    let play = Play::with(&server);
+    let play = Play::with(&server).written_by("person");
     let beside = &play.record(&scored()).json()["memories"][0];
     let contested = &beside["contested"][0]["title"];
     assert_eq!((&beside["title"], contested), (&json!("ways out (2)"), &json!("Ways out")));
     assert!(play.text().contains("Ways out** *(Ep1, T5)*\nSouth leads"), "{}", play.text());
-    let play = Play::with(&server).written_by_a_model();
+    let play = Play::with(&server).written_by("model");
     assert_eq!(play.record(&scored()).json()["outcome"], "revised");
     assert!(
         play.text().contains("ways out** *(Ep2, T45, +5, importance 600)*\nNorth leads"),
@@ -482,7 +483,7 @@ fn a_program_answers() {
     let report = play.record(&turn()).json();
     assert_eq!((&report["outcome"], &report["model"]["calls"]), (&json!("stored"), &json!(1)));
     let prompt = fs::read_to_string(play.folder.join("prompt")).unwrap();
-    assert!(prompt.contains("give lunch to troll") && prompt.contains("memory_title"), "{prompt}");
+    assert!(prompt.contains("give lunch to troll") && prompt.contains("category"), "{prompt}");
 }
 
 #[test]
