@@ -71,7 +71,8 @@ class Turn(Record):
     what else is sent: `world_changed`, a pair of scores or inventories, `died`, `won`.
 
     `id` is an id of your own, by which the turn is recorded once. `episode` and `turn` are numbers, by default the
-    running episode and the next turn. `remember` is stored as it stands; `remember_importance` is from 1 to 1000.
+    running episode and the next turn. `remember` is stored as it stands; `remember_importance` is from 1 to 1000,
+    or to `importance_scale`.
     `timestamp` is a date or a time of RFC 3339, by default the time of recording.
     """
 
@@ -90,6 +91,7 @@ class Turn(Record):
     remember: str | None = None
     remember_importance: int | None = None
     remember_category: str | None = None
+    importance_scale: float | None = None
     episode: int | str | None = None
     turn: int | None = None
     id: str | int | None = None

@@ -29,6 +29,7 @@ def test_the_page_shows_what_its_code_prints(program: str, tmp_path: Path, monke
         settings = tmp_path / "home" / ".config" / "memories"
         settings.mkdir(parents=True)
         (settings / "memories.toml").write_text('[llm]\nprovider = "offline"\n')
+        monkeypatch.setenv("MEMORIES_NOW", "2026-01-31T10:40:00Z")
         monkeypatch.setenv("OPENAI_BASE_URL", f"{openai}/v1")
         monkeypatch.setenv("ANTHROPIC_BASE_URL", anthropic)
         for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):

@@ -32,8 +32,8 @@ def test_a_model_records_recalls_and_searches(memories: Memories) -> None:
 
 
 def test_what_the_model_can_mend_is_a_message(memories: Memories) -> None:
-    call: dict[str, Any] = {"name": "recall", "args": {"location": "Nowhere"}, "id": "1", "type": "tool_call"}
-    answer = by_name(tools(memories))["recall"].invoke(call)
+    call: dict[str, Any] = {"name": "path", "args": {"to": "Nowhere"}, "id": "1", "type": "tool_call"}
+    answer = by_name(tools(memories))["path"].invoke(call)
     assert isinstance(answer, ToolMessage) and answer.status == "error"
     assert str(answer.content).startswith("no place is called `Nowhere`\nhint: ")
     with pytest.raises(MemoriesError, match="is not an id"):

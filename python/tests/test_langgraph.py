@@ -264,7 +264,8 @@ def test_random_operations_do_what_langgraphs_own_store_does(seed: int, history:
             assert contents(store) == contents(oracle)
             same_answers(store, oracle, values)
             kinds = {problem["kind"] for problem in memories.run("check")["problems"]}
-            assert kinds <= {"unseen"}, "all that is wrong is characters in the words of items"
+            # An item may say an importance of its own.
+            assert kinds <= {"unseen", "low_importance"}, "all that is wrong is in the words of items"
 
 
 def same_answers(store: MemoriesStore, oracle: InMemoryStore, values: Values) -> None:

@@ -268,7 +268,7 @@ def test_warnings_go_to_the_logger(program: str, tmp_path: Path, caplog: pytest.
         assert ["may not set `writer`" in record.message for record in caplog.records] == [True]
         caplog.clear()
         memories.frontier(3)
-        recorded = memories.record(Turn("wait", "Time passes.", 3, remember="x", remember_importance=5))
+        recorded = memories.record(Turn("wait", "Time passes.", 3, remember="x", remember_importance=900))
     assert recorded.warnings and caplog.records == []
 
 

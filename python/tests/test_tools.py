@@ -129,9 +129,9 @@ def check_play(memories: Memories, messages: list[stub.Body]) -> None:
     results = [block for block in stub.blocks_of(*messages) if block["type"] == "tool_result"]
     told = [one["content"] for one in results or messages if results or one["role"] == "tool"]
     failed = [result.get("is_error", False) for result in results]
-    assert failed in ([], [True, False, False, False, False, True])
+    assert failed in ([], [False, False, False, False, False, True])
     recalled, tried, recorded, remembered, found, path = told
-    assert recalled.startswith("no place is called `Attic`\nhint: ")
+    assert recalled.startswith("First visit") and "no place has this name" in recalled
     assert tried.startswith("may be tried: ")
     assert recorded == "declined at Attic (location:1) (triggers: first_visit, world_changed)"
     assert remembered.startswith('stored "Lamp" in location:1') and "lowered to 700" in remembered
@@ -154,9 +154,7 @@ def test_what_the_model_can_mend_is_an_answer(memories: Memories) -> None:
         ("recall", "", "`location` is "),
         ("recall", {"location": None}, "`location` is "),
         ("recall", {"location": ["5"]}, "`location` is "),
-        ("recall", {"location": "Nowhere"}, "no place is called `Nowhere`\nhint: "),
         ("recall", '{"location": "\\ud800"}', "the message is not JSON: "),
-        ("tried", {"location": 5, "action": " "}, "`action` is empty\nhint: "),
         ("record", {"location": 5, "action": "x"}, "`response` is missing"),
         ("remember", {"content": "A lamp.", "scope": "nobody:5"}, "no place is called `nobody:5`\nhint: "),
         ("remember", {"content": "A lamp.", "importance": "very"}, "`importance` is "),

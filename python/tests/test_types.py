@@ -64,6 +64,7 @@ LEFT_OUT = {
     "Memory.decayed": "only with a flag of `top` that the module does not set",
     "Memory.age": "only with a flag of `top` that the module does not set",
     "Found.explain": "only with `--explain`, which the module does not set",
+    "Model.answer": "only in the journal",
     "Turn.location_id": "another spelling of `location`",
     "Turn.location_name": "another spelling of `location`",
     "Turn.rememberImportance": "another spelling of `remember_importance`",
