@@ -33,7 +33,7 @@ GOOD = [
     ("form_memory", {"content": "I promised to cook.", "importance": 700, "type": "episodic", "turn": 3}, "stored"),
     ("reinforce_memory", {"title": "I promised to cook."}, "keeps importance 700"),
     ("associate_memories", {"a": "I promised to cook.", "b": "Trap door shuts"}, "linked [["),
-    ("supersede_memory", {"title": "Trap door shuts", "content": "It shuts and is barred."}, "stays: a person wrote it"),
+    ("supersede_memory", {"title": "Trap door shuts", "content": "It shuts and is barred."}, "in location:23 stays: it "),
     ("invalidate_memory", {"title": "The case opens.", "reason": "It was glued."}, "is struck"),
     ("recall_episodes", {"query": "food and cooking", "time_range": "1-3", "importance_threshold": 1}, "Italian"),
     ("recall_facts", {"topic": "lantern"}, "confidence"),
