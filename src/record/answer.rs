@@ -138,7 +138,7 @@ impl Reader<'_> {
             self.refused += 1;
             return Ok(());
         }
-        let grounding = self.shown.judge(&format!("{title}\n{text}"), &self.proposal.reasoning);
+        let grounding = self.shown.judge_memory(&title, &text, &self.proposal.reasoning);
         let (title, text) = within_bounds(title, text, warnings);
         let (mut memory, side) = memory_of(fields, title, text, warnings);
         memory.provenance.turns = read_turns(fields.get("first_turn"), self.shown.turns, warnings);
@@ -245,7 +245,11 @@ mod tests {
     /// Shown were turns 40 to 45, and words of all answers below but one.
     fn shown() -> Shown {
         let texts = ["open window", "All obey the lamp.", "The door is shut.", "A troll bites."];
-        Shown::of_texts(&texts, &["Troll is kind", "Lamp can be taken"], Span { first: 40, last: 45 })
+        Shown::of_texts(
+            &texts,
+            &["Troll is kind", "Lamp can be taken", "Fountain is dry"],
+            Span { first: 40, last: 45 },
+        )
     }
 
     fn read(answer: &str) -> Result<Proposal, String> {
@@ -349,6 +353,8 @@ mod tests {
         assert_eq!(proposal.memories[0].grounding, Grounding::Unsupported);
         assert_eq!(proposal.wrong[0].grounding, Grounding::Unsupported);
         assert!(refused(r#"{"memory_title": "TURN", "memory_text": "TURN"}"#).contains("refused"));
+        let in_use = r#"{"title": "Fountain is dry", "text": "Patience pays off."}"#;
+        assert_eq!(read(in_use).expect("read").memories[0].grounding, Grounding::Unsupported);
         // The title counts too, and a reason that rests on the turn itself.
         let grounding = |answer: &str| read(answer).expect("read").memories[0].grounding;
         assert_eq!(grounding(r#"{"title": "Window", "text": "Immovable."}"#), Grounding::BorneOut);

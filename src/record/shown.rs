@@ -34,7 +34,9 @@ const WAYS: &str = "way ways path paths passage exit exits lead leads leading go
 /// What bears out an answer.
 #[derive(Debug, Clone, Default)]
 pub struct Shown {
-    /// The words of the turn, of its facts and of the memories shown.
+    /// The words of the turn and of its facts.
+    turn: Sources,
+    /// These, and those of earlier turns, ways and memories shown.
     sources: Sources,
     /// From the earliest turn that the model was shown to the turn itself.
     pub(super) turns: Option<Span>,
@@ -63,6 +65,8 @@ impl Shown {
         let own =
             turn.reasoning.iter().chain(turn.inventory_before.iter().chain(&turn.inventory_after).flatten());
         own.for_each(|text| sources.add(text));
+        facts(context).into_iter().for_each(|words| sources.add(words));
+        let of_turn = sources.clone();
         for earlier in history {
             [&earlier.action, &earlier.response]
                 .into_iter()
@@ -72,7 +76,6 @@ impl Shown {
         for memory in memories.before.iter().chain(&memories.after) {
             [&memory.title, &memory.text].into_iter().for_each(|text| sources.add(text));
         }
-        facts(context).into_iter().for_each(|words| sources.add(words));
         let ways = context.surroundings.ways.iter();
         ways.for_each(|(action, to)| [action, &to.name].into_iter().for_each(|text| sources.add(text)));
         let earliest = history.iter().filter_map(|earlier| earlier.turn).filter(|shown| shown < number).min();
@@ -85,6 +88,7 @@ impl Shown {
         titles.extend(memories.before.iter().map(|memory| &memory.title).map(named(Side::Before)));
         titles.extend(memories.after.iter().map(|memory| &memory.title).map(named(Side::After)));
         Shown {
+            turn: of_turn,
             sources,
             turns: Some(Span { first: earliest.unwrap_or(*number), last: *number }),
             titles,
@@ -96,7 +100,23 @@ impl Shown {
     pub fn of_texts(texts: &[&str], titles: &[&str], turns: Span) -> Shown {
         let named = |title: &&str| Named { title: (*title).to_owned(), side: Some(Side::Before) };
         let (sources, turns) = (Sources::of(texts.iter().copied()), Some(turns));
-        Shown { sources, turns, titles: titles.iter().map(named).collect(), numbered: titles.len() }
+        Shown {
+            turn: sources.clone(),
+            sources,
+            turns,
+            titles: titles.iter().map(named).collect(),
+            numbered: titles.len(),
+        }
+    }
+
+    /// The verdict on a memory. A title that a memory has already bears out nothing but by the turn itself: its words are
+    /// those of what it would replace.
+    pub(super) fn judge_memory(&self, title: &str, text: &str, reasoning: &str) -> Grounding {
+        let is_in_use = self.titles.iter().any(|named| means_title(title, &named.title));
+        match is_in_use && self.turn.judge(title) != Grounding::BorneOut {
+            true => self.judge(text, reasoning),
+            false => self.judge(&format!("{title}\n{text}"), reasoning),
+        }
     }
 
     /// The verdict on a text. The answer's own reasoning helps to bear it out, where that rests on the turn itself.

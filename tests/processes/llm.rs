@@ -59,6 +59,32 @@ fn ask(model: &dyn Model) -> Result<Answer, ModelError> {
     result
 }
 
+/// Asks with one example.
+fn ask_with_example(model: &dyn Model) -> Result<Answer, ModelError> {
+    model.ask(&Question {
+        system: "You judge.",
+        examples: &[("An earlier turn.", "Its answer.")],
+        prompt: "The turn.",
+        schema_name: "memory",
+        schema: &json!({"type": "object"}),
+    })
+}
+
+#[test]
+fn examples_are_turns_of_the_conversation_before_the_prompt() {
+    let server = Server::start(vec![Behaviour::says(GOOD)]);
+    ask_with_example(&*model(&server)).unwrap();
+    let messages = server.requests()[0].body["messages"].clone();
+    let message = |role: &str, content: &str| json!({"role": role, "content": content});
+    let expected = [
+        message("system", "You judge."),
+        message("user", "An earlier turn."),
+        message("assistant", "Its answer."),
+        message("user", "The turn."),
+    ];
+    assert_eq!(messages, json!(expected));
+}
+
 fn ask_once(behaviours: Vec<Behaviour>) -> (Result<Answer, ModelError>, Vec<Request>) {
     let server = Server::start(behaviours);
     let result = ask(&*model(&server));

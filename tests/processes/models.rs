@@ -422,6 +422,26 @@ fn rubbish_that_fits_the_schema_is_refused_with_the_reason() {
 }
 
 #[test]
+fn an_answer_of_several_memories_stores_each_and_a_decline_is_kept_in_the_journal() {
+    let two = json!([
+        {"memory_title": "Lunch is refused", "memory_text": "The troll refuses the lunch."},
+        {"title": "Troll stays", "text": "The troll stays on guard.", "importance": 300},
+    ]);
+    let server = saying(&two);
+    let play = Play::with(&server);
+    let report = play.record(&turn()).json();
+    let titles: Vec<&Value> =
+        report["memories"].as_array().unwrap().iter().map(|one| &one["title"]).collect();
+    assert_eq!(titles, [&json!("Lunch is refused"), &json!("Troll stays")], "{report}");
+    assert_eq!(report["judge"], "model");
+    let decline = json!({"reasoning": "Known.", "effect": "unstated", "memories": [], "wrong": []});
+    let server = saying(&decline);
+    let play = Play::with(&server);
+    assert_eq!(play.record(&turn()).json()["outcome"], "declined");
+    assert_eq!(play.journal()[0]["model"]["answer"], decline.to_string());
+}
+
+#[test]
 fn titles_that_do_not_exist_are_dropped_with_a_warning() {
     let change = json!({"supersedes": ["Troll accepts", "Troll accepts gifts"], "invalidates": ["Axe"]});
     let server = saying(&with(answer(), &change));

@@ -122,6 +122,22 @@ fn a_good_server_is_asked_once() {
 }
 
 #[test]
+fn the_end_of_the_examples_is_marked_for_the_servers_cache() {
+    let server = Server::deciding(|request, _| match request.body["messages"][1]["content"].is_array() {
+        true => invalid("messages.1.content.0.cache_control: Extra inputs are not permitted"),
+        false => says(GOOD),
+    });
+    let model = model_with(&config(&server));
+    super::ask_with_example(&*model).unwrap();
+    let requests = server.requests();
+    let block = json!([{"type": "text", "text": "Its answer.", "cache_control": {"type": "ephemeral"}}]);
+    assert_eq!(requests[0].body["messages"][1], json!({"role": "assistant", "content": block}));
+    assert_eq!(requests[0].body["messages"][2], json!({"role": "user", "content": "The turn."}));
+    // A server that does not know the mark gets none.
+    assert_eq!(requests[1].body["messages"][1], json!({"role": "assistant", "content": "Its answer."}));
+}
+
+#[test]
 fn a_server_without_output_formats_is_given_a_tool_ever_after() {
     let server = choosy("tool");
     let model = model_with(&config(&server));
