@@ -254,6 +254,7 @@ mod tests {
             "##Location 15: West of House",
             "### Location 15: West of House",
             "# Location 15: West of House",
+            "## Location\u{a0}15: West of House",
             "##\u{a0}Location 15: West of House",
             "\u{FEFF}## Location 15: West of House",
             " ## Location 15: West of House",

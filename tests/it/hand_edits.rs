@@ -91,7 +91,7 @@ const HEADINGS: [Edit; 10] = [
     (HEADING, "##Location 15: West of House\n", &[(3, 3, "broken_heading")], Mends),
     (HEADING, "### Location 15: West of House\n", &[(3, 3, "broken_heading")], Mends),
     (HEADING, "# Location 15: West of House\n", &[(3, 2, "broken_heading")], Mends),
-    (HEADING, "## Location\u{a0}15: West of House\n", &[], Mends),
+    (HEADING, "## Location\u{a0}15: West of House\n", &[(3, 12, "broken_heading")], Mends),
     (HEADING, "## Location: West of House\n", &[(3, 14, "broken_heading")], Leaves),
     (HEADING, "## Location 15 West of House\n", &[(3, 15, "broken_heading")], Mends),
     (HEADING, "## Location 15 - West of House\n", &[], Mends),
