@@ -86,7 +86,6 @@ pub(crate) fn store_memory(
     let mut report = AddReport { contested, ..AddReport::of(AddOutcome::Stored, author, entry) };
     contest::mark(files, (scope, &mut memory), &report.contested, claim.authority);
     let owner = take_title(files, scope, &mut memory, claim, &mut report);
-    contest::mark(files, (scope, &mut memory), &report.contested, claim.authority);
     let titles = titles_to_strike(&report, claim);
     let claimed = Claim { supersedes: &titles, ..claim };
     let mut superseded = supersede(files, scope, &mut memory, claimed, warnings)?;

@@ -65,16 +65,19 @@ impl Authorship {
 
     /// Notes that the author of this change writes an entry. Only a person makes one its own by saying the same again.
     pub(crate) fn note(&mut self, scope: &Scope, memory: &Memory, repeated: Repeated) {
-        if repeated == Repeated::No || self.author == Author::Person {
-            self.note_author(scope, memory, self.author);
+        // A new entry is noted without a look at the log, which may be long.
+        match (repeated, self.author) {
+            (Repeated::No, author) => self.lines.push(line_of(&hash_of(scope, memory), author)),
+            (Repeated::Yes, Author::Person) => self.note_author(scope, memory, Author::Person),
+            (Repeated::Yes, _) => {}
         }
     }
 
-    /// Notes who wrote an entry.
+    /// Notes who wrote an entry that is there, unless the log says so already.
     pub(crate) fn note_author(&mut self, scope: &Scope, memory: &Memory, author: Author) {
         let hash = hash_of(scope, memory);
         if self.written_by(&hash) != author {
-            self.lines.push(format!("{hash} {author}"));
+            self.lines.push(line_of(&hash, author));
         }
     }
 
@@ -116,6 +119,10 @@ impl Authorship {
 pub(super) struct Line<'a> {
     pub(super) hash: &'a str,
     pub(super) author: Author,
+}
+
+fn line_of(hash: &str, author: Author) -> String {
+    format!("{hash} {author}")
 }
 
 /// Reads a line; `None` for one that a kill has torn within the hash.

@@ -13,9 +13,8 @@ use crate::notebook::authority::Authority;
 use crate::notebook::confirm::{Settled, outcome_of_struck, settle};
 use crate::notebook::correct::{Corrected, Correction, CorrectionError, correct};
 use crate::notebook::dialogue::{speaker, spoken};
-use crate::notebook::duplicates::says_the_same;
 use crate::notebook::edit::{EditError, edited};
-use crate::notebook::titles::{free_title, title_in_use};
+use crate::notebook::titles::{stored_under_free_title, title_in_use};
 use crate::notebook::transaction::{Draft, EndedSession};
 use crate::store::{State, StoreError};
 use crate::types::hint::{Advice, Hint};
@@ -86,9 +85,7 @@ impl Draft<'_> {
                 spoken(&speaker(&self.files, called), line)
             }
             None if stored_title(&memory.title).is_empty() => {
-                let memory = stored(memory);
-                let meant = |other: &Memory| says_the_same(&other.text, &memory.text);
-                free_title(&self.files, scope, memory.clone(), meant)
+                stored_under_free_title(&self.files, scope, memory)
             }
             None => stored(memory),
         };

@@ -102,16 +102,14 @@ pub(crate) fn settle(files: &mut Files, at: &Moment) -> Result<Vec<Settled>, Doc
     for scope in &files.scopes() {
         let waiting: Vec<Memory> = files.live(scope).map(|entry| entry.read()).filter(contests).collect();
         for memory in waiting.iter().filter(|memory| memory.writers().len() >= MIN_WRITERS) {
-            // One that was settled before may have struck it.
-            if entry_of(files, scope, memory).is_some() {
-                settled.extend(settle_entry(files, scope, memory, at)?);
-            }
+            settled.extend(settle_entry(files, scope, memory, at)?);
         }
     }
     Ok(settled)
 }
 
-/// Believes an entry that contests others, if it has enough writers, and strikes these.
+/// Believes an entry that contests others, if it has enough writers, and strikes these. One that was settled before may
+/// have struck the entry: then nothing is done.
 fn settle_entry(
     files: &mut Files,
     scope: &Scope,
@@ -131,15 +129,12 @@ fn settle_entry(
     if olds.len() != titles.len() || olds.iter().any(stays) {
         return Ok(None);
     }
-    if entry_of(files, scope, memory).is_none() {
-        return Ok(None);
-    }
     let struck = believe(files, scope, (memory, titles), at)?;
-    Ok(Some(Settled { scope: scope.clone(), title: memory.title.clone(), struck }))
+    Ok(struck.map(|struck| Settled { scope: scope.clone(), title: memory.title.clone(), struck }))
 }
 
 /// Makes a live entry active and takes its doubts away; the entries with the titles are struck. Answers with the titles
-/// of those that were.
+/// of those that were, or with `None` where the entry is no longer there.
 ///
 /// # Errors
 ///
@@ -149,10 +144,10 @@ pub(super) fn believe(
     scope: &Scope,
     (memory, titles): (&Memory, Vec<String>),
     at: &Moment,
-) -> Result<Vec<String>, DocumentError> {
+) -> Result<Option<Vec<String>>, DocumentError> {
     let olds: Vec<Memory> =
         titles.iter().flat_map(|title| files.find(scope, title)).map(|(_, old)| old).collect();
-    let Some(mut found) = entry_of(files, scope, memory) else { return Ok(Vec::new()) };
+    let Some(mut found) = entry_of(files, scope, memory) else { return Ok(None) };
     let mut believed = Memory { status: Status::Active, ..memory.clone() };
     believed.provenance.tags.retain(|tag| tag != CONTESTED_TAG && tag != UNSUPPORTED_TAG);
     let is_core = olds.iter().any(|old| old.persistence == Persistence::Core);
@@ -169,7 +164,7 @@ pub(super) fn believe(
     for title in &titles {
         struck.extend(strike(files, scope, title, &reference, &mut Vec::new())?);
     }
-    Ok(struck)
+    Ok(Some(struck))
 }
 
 /// The entry that a live memory was read from.

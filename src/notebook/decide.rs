@@ -38,7 +38,7 @@ pub(super) fn decide(
     }
     let titles = contested_titles(scope, &memory);
     let live = titles.into_iter().filter(|title| files.live_with_title(scope, title).is_some()).collect();
-    let struck = believe(files, scope, (&memory, live), at)?;
+    let struck = believe(files, scope, (&memory, live), at)?.unwrap_or_default();
     let mut results = vec![Corrected::of("accepted", scope, &memory.title)];
     let outcome = outcome_of_struck(&memory.title);
     results.extend(struck.iter().map(|title| Corrected::of(outcome, scope, title)));

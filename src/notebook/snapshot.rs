@@ -24,18 +24,12 @@ use crate::notebook::contents::{Contents, ScopeContents};
 use crate::notebook::ranking::{Ranked, rank};
 use crate::notebook::section_window::read_sections;
 use crate::notebook::summary::Summary;
-use crate::store::{OpenFiles, Sidecar, Store, StoreError};
+use crate::store::{OpenFiles, Sidecar, State, Store, StoreError};
 use crate::types::hint::MERGE_OR_RESOLVE;
 use crate::types::{Memory, Scope, Way};
 
 /// The section of a scope that has none.
 static NOTHING: LazyLock<Section> = LazyLock::new(Section::default);
-
-/// The highest episode that memory file or journal show.
-pub(super) fn highest_episode(store: &Store) -> Option<u64> {
-    let shown = Snapshot::read(store).ok().and_then(|snapshot| snapshot.highest_episode());
-    shown.max(Journal::of(store).highest_episode())
-}
 
 /// A memory file and its session as they were read.
 pub struct Snapshot {
@@ -134,7 +128,7 @@ impl Snapshot {
     }
 
     /// The highest episode that a visit, memory or tried action bears.
-    fn highest_episode(&self) -> Option<u64> {
+    pub(super) fn highest_episode(&self) -> Option<u64> {
         let of_section = |unread: UnreadSection<'_>| {
             let UnreadSection { section, entries, .. } = &unread;
             let mut heads = HeadReader::default();
@@ -145,13 +139,9 @@ impl Snapshot {
         self.contents().scopes.keys().map(|scope| self.unread(scope)).filter_map(of_section).max()
     }
 
-    /// The running episode, which may change while the memory file does not. Without its state it is the highest one that
-    /// memory file and journal show.
+    /// The running episode, which may change while the memory file does not.
     pub(crate) fn running_episode(&self) -> u64 {
-        match self.store.sidecar().state() {
-            (state, None) => state.episode,
-            (state, Some(_)) => highest_episode(&self.store).unwrap_or(state.episode),
-        }
+        state_of(&self.store).episode
     }
 
     /// The folder beside the memory file.
@@ -414,6 +404,23 @@ impl SharedSnapshot {
         }
         Ok(Arc::clone(latest.insert(Arc::new(Snapshot::read(&self.store)?))))
     }
+}
+
+/// The highest episode that memory file or journal show.
+pub(super) fn highest_episode(store: &Store) -> Option<u64> {
+    let shown = Snapshot::read(store).ok().and_then(|snapshot| snapshot.highest_episode());
+    shown.max(Journal::of(store).highest_episode())
+}
+
+/// The running episode and other counters; where they are damaged, no episode's number is used twice.
+pub(super) fn state_of(store: &Store) -> State {
+    let (state, damage) = store.sidecar().state();
+    if damage.is_none() { state } else { with_highest_episode(store, state) }
+}
+
+/// A damaged state with the highest episode that is shown.
+pub(super) fn with_highest_episode(store: &Store, state: State) -> State {
+    State { episode: highest_episode(store).unwrap_or(state.episode), ..state }
 }
 
 #[cfg(test)]

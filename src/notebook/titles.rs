@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::document::EntryText;
 use crate::document::text::{TITLE_CHARS, write_title};
+use crate::document::{EntryText, stored};
 use crate::notebook::duplicates::says_the_same;
 use crate::notebook::files::Files;
 use crate::types::text::cut_at_word;
@@ -41,6 +41,12 @@ pub(crate) fn free_title(
     }
     let title = numbered_titles(&memory.title).find(|title| is_free(taken.get(&fold_title(title))));
     Memory { title: title.unwrap_or_default(), ..memory }
+}
+
+/// A memory in its stored form, under a title that no entry has which says something else.
+pub(crate) fn stored_under_free_title(files: &Files, scope: &Scope, memory: &Memory) -> Memory {
+    let memory = stored(memory);
+    free_title(files, scope, memory.clone(), |other| says_the_same(&other.text, &memory.text))
 }
 
 /// A title, then the same with ` (2)`, ` (3)` …, without end and within the longest title.

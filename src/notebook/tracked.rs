@@ -36,7 +36,7 @@ impl Point {
     }
 }
 
-/// A change of the memory file by something else than a transaction.
+/// A change of the memory file that no transaction made.
 pub(super) struct Outside {
     /// The text that the last transaction left.
     left: String,
@@ -50,7 +50,7 @@ pub(super) struct Tracker {
     from: String,
     /// True if that is the text which the last transaction left.
     is_known: bool,
-    /// What else changed the file since then, where that is known.
+    /// The change that something else made since then, where it is known.
     outside: Option<Outside>,
     /// The states before and after the last line.
     before: Point,

@@ -21,7 +21,7 @@ use crate::journal::entry::{Entry, RECORD};
 use crate::notebook::clock::Clock;
 use crate::notebook::files::Files;
 use crate::notebook::occasion::occasion;
-use crate::notebook::snapshot::highest_episode;
+use crate::notebook::snapshot::{highest_episode, state_of, with_highest_episode};
 use crate::notebook::tracked::Tracker;
 use crate::store::{Change, Index, State, Store, StoreError, Update, UpdateError};
 use crate::types::instant::day;
@@ -87,17 +87,9 @@ impl Notebook {
         &self.clock
     }
 
-    /// The running episode and other counters. Where they are damaged, the episode is the highest one that
-    /// journal or memory file show, so that no number is used twice.
+    /// The running episode and other counters; see [`state_of`].
     pub fn state(&self) -> State {
-        match self.store.sidecar().state() {
-            (state, None) => state,
-            (state, Some(_)) => self.with_highest_episode(state),
-        }
-    }
-
-    fn with_highest_episode(&self, state: State) -> State {
-        State { episode: highest_episode(&self.store).unwrap_or(state.episode), ..state }
+        state_of(&self.store)
     }
 
     /// The episode that begins after the running one. Episode 1 is still to begin where nothing shows an episode, and
@@ -300,7 +292,7 @@ impl Draft<'_> {
         }
         let state = match self.notebook.store.sidecar().state() {
             (state, None) => state,
-            (state, Some(error)) if error.is_damage() => self.notebook.with_highest_episode(state),
+            (state, Some(error)) if error.is_damage() => with_highest_episode(&self.notebook.store, state),
             (_, Some(error)) => return Err(error),
         };
         Ok(self.old_state.get_or_init(|| state).clone())

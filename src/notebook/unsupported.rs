@@ -13,9 +13,12 @@ pub(super) fn unsupported_contest(
     memory: &Memory,
     is_borne_out: bool,
 ) -> Vec<String> {
+    if !is_borne_out {
+        return Vec::new();
+    }
     let text = ComparableText::new(&memory.text);
     let is_contest = |old: &Memory| old.has_tag(UNSUPPORTED_TAG) && contests(old) && text.is_duplicate(old);
-    let said = files.live(scope).filter(|entry| is_borne_out && text.may_be_said_by(entry));
+    let said = files.live(scope).filter(|entry| text.may_be_said_by(entry));
     said.map(|entry| entry.read()).find(is_contest).map(|old| old.title).into_iter().collect()
 }
 
