@@ -30,7 +30,7 @@ const TEMPERATURE: &str = "temperature";
 /// Some models cannot switch thinking off.
 const THINKING: &str = "thinking";
 
-/// Marks the end of what is the same in every question, the last example, so that the server keeps it.
+/// A field of the last example: it asks the server to cache the prompt up to there, which is the same in every question.
 const CACHE: &str = "cache_control";
 
 static TRAITS: ApiTraits = ApiTraits {

@@ -26,8 +26,8 @@ pub struct Question<'a> {
 }
 
 impl Question<'_> {
-    /// The examples and then this prompt, as messages of the form that servers share. What never changes comes first, so
-    /// that a server can keep it.
+    /// The examples and then this prompt, as messages of the form that servers share. The constant part comes first, so
+    /// that a server can cache it.
     pub(crate) fn messages(&self, prompt: &str) -> Vec<Value> {
         let message = |role: &str, content: &str| json!({"role": role, "content": content});
         let examples = self.examples.iter();

@@ -9,9 +9,9 @@ use serde_json::Value;
 
 use crate::llm::answer::{flag_of, parse_objects, text_of, text_problem, title_problem};
 use crate::record::answer_fields::{
-    Fields, SUPERSEDES, WRONG, find, first_text, first_value, superseded_by, wrong_of,
+    Fields, SUPERSEDES, WRONG, find, first_text, first_value, keep_first, superseded_by, wrong_of,
 };
-use crate::record::prompt::{MAX_MEMORIES, MAX_TEXT_CHARS, MAX_TITLE_CHARS, MAX_TITLES, SYSTEM};
+use crate::record::prompt::{MAX_MEMORIES, MAX_TEXT_CHARS, MAX_TITLE_CHARS, SYSTEM};
 use crate::record::proposal::{Proposal, Proposed, Side, Wrong};
 use crate::record::shown::Shown;
 use crate::search::grounding::Grounding;
@@ -47,8 +47,8 @@ pub fn read_answer(text: &str, shown: &Shown) -> Result<Proposal, String> {
         return Err(no_known_field(foreign[0]));
     }
     let effect = answers.iter().find_map(|answer| text_of(answer, "effect").parse().ok());
-    let reasons: Vec<String> = answers.iter().map(|answer| text_of(answer, "reasoning")).collect();
-    let reasoning = reasons.iter().filter(|reason| !reason.is_empty()).cloned().collect::<Vec<_>>().join(" ");
+    let reasons = answers.iter().map(|answer| text_of(answer, "reasoning"));
+    let reasoning = reasons.filter(|reason| !reason.is_empty()).collect::<Vec<_>>().join(" ");
     let mut reader =
         Reader { shown, proposal: Proposal { effect, reasoning, ..Proposal::default() }, refused: 0 };
     for answer in &answers {
@@ -95,23 +95,23 @@ impl Reader<'_> {
             return Ok(());
         }
         let mut supersedes = first_value(answer, &SUPERSEDES);
-        let items: Vec<Value> = match first_value(answer, &MEMORIES) {
-            Some(Value::Array(items)) => items.clone(),
-            Some(item @ Value::Object(_)) => vec![item.clone()],
-            _ => Vec::new(),
+        let items = match first_value(answer, &MEMORIES) {
+            Some(Value::Array(items)) => items.as_slice(),
+            Some(item @ Value::Object(_)) => std::slice::from_ref(item),
+            _ => &[],
         };
         let is_flat = !first_text(answer, &TITLE).is_empty() || !first_text(answer, &TEXT).is_empty();
         if items.is_empty() && (is_flat || wanted == Some(true)) {
-            return self.read_memory(answer, supersedes);
+            return self.read_memory(answer, None);
         }
-        for item in &items {
+        for item in items {
             match item {
                 Value::Object(fields) if fields.get("should_remember").and_then(flag_of) == Some(false) => {}
-                // Some models wrap each memory once more.
-                Value::Object(fields) => match fields.get("memory") {
-                    Some(Value::Object(inner)) => self.read_memory(inner, supersedes.take())?,
-                    _ => self.read_memory(fields, first_value(fields, &SUPERSEDES).or(supersedes.take()))?,
-                },
+                Value::Object(fields) => {
+                    // Some models wrap each memory once more.
+                    let inner = fields.get("memory").and_then(Value::as_object);
+                    self.read_memory(inner.unwrap_or(fields), supersedes.take())?;
+                }
                 Value::String(text) => {
                     let fields = Fields::from_iter([(TEXT[0].to_owned(), Value::from(text.clone()))]);
                     self.read_memory(&fields, supersedes.take())?;
@@ -122,7 +122,9 @@ impl Reader<'_> {
         Ok(())
     }
 
+    /// Reads a memory, which supersedes what its own field names, else what the answer does.
     fn read_memory(&mut self, fields: &Fields, supersedes: Option<&Value>) -> Result<(), String> {
+        let supersedes = first_value(fields, &SUPERSEDES).or(supersedes);
         let (title, text) = (first_text(fields, &TITLE), first_text(fields, &TEXT));
         if text.is_empty() {
             // Often the answer was cut off.
@@ -153,10 +155,7 @@ impl Reader<'_> {
     fn read_wrong(&mut self, answer: &Fields) {
         let Proposal { warnings, reasoning, wrong, .. } = &mut self.proposal;
         let mut said = wrong_of(answer);
-        if said.len() > MAX_TITLES {
-            warnings.push(format!("{} titles in `{}`, {MAX_TITLES} are used", said.len(), WRONG[0]));
-            said.truncate(MAX_TITLES);
-        }
+        keep_first(&mut said, WRONG[0], warnings);
         for (said, reason) in said {
             let Some(named) = find(self.shown, &said, warnings) else { continue };
             let grounding = match [&reason, &*reasoning].into_iter().find(|reason| !reason.is_empty()) {
@@ -170,10 +169,7 @@ impl Reader<'_> {
     /// The proposal as a whole. An answer of which no memory is borne out strikes nothing.
     fn finish(mut self) -> Proposal {
         let Proposal { memories, wrong, warnings, .. } = &mut self.proposal;
-        if wrong.len() > MAX_TITLES {
-            warnings.push(format!("{} titles in `{}`, {MAX_TITLES} are used", wrong.len(), WRONG[0]));
-            wrong.truncate(MAX_TITLES);
-        }
+        keep_first(wrong, WRONG[0], warnings);
         if memories.len() > MAX_MEMORIES {
             let (all, rest) = (memories.len(), memories.split_off(MAX_MEMORIES));
             let titles: Vec<String> = rest.iter().map(|one| format!("`{}`", one.memory.text)).collect();

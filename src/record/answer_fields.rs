@@ -25,7 +25,7 @@ pub(super) fn first_text(fields: &Fields, names: &[&str]) -> String {
 
 /// The first field of several names that has a value.
 pub(super) fn first_value<'a>(fields: &'a Fields, names: &[&str]) -> Option<&'a Value> {
-    names.iter().find_map(|name| fields.get(*name)).filter(|value| !value.is_null())
+    names.iter().filter_map(|name| fields.get(*name)).find(|value| !value.is_null())
 }
 
 /// The memory that an answer names; a warning where it is not exactly one that was shown.
@@ -40,7 +40,7 @@ pub(super) fn find(shown: &Shown, said: &str, warnings: &mut Vec<String>) -> Opt
             warnings.push(format!("no memory with the number `{said}` was shown: left alone"));
             None
         }
-        // It may be a title of another kind of entry; who strikes it says what is wrong.
+        // It may be the title of an entry that was not shown. What strikes it reports a title that no entry has.
         None => Some(Named { title: said.to_owned(), side: None }),
     }
 }
@@ -53,11 +53,16 @@ pub(super) fn superseded_by(value: Option<&Value>, warnings: &mut Vec<String>) -
         None => Vec::new(),
     };
     titles.dedup();
-    if titles.len() > MAX_TITLES {
-        warnings.push(format!("{} titles in `{}`, {MAX_TITLES} are used", titles.len(), SUPERSEDES[0]));
-        titles.truncate(MAX_TITLES);
-    }
+    keep_first(&mut titles, SUPERSEDES[0], warnings);
     titles
+}
+
+/// Cuts a list of a field that names more memories than one answer may.
+pub(super) fn keep_first<T>(list: &mut Vec<T>, field: &str, warnings: &mut Vec<String>) {
+    if list.len() > MAX_TITLES {
+        warnings.push(format!("{} titles in `{field}`, {MAX_TITLES} are used", list.len()));
+        list.truncate(MAX_TITLES);
+    }
 }
 
 /// The memories that an answer calls wrong, as it names them, each with its reason.

@@ -3,14 +3,13 @@
 //! A proposal and the files enter; memories are stored and struck, and the report says how. What nothing bears out is
 //! stored with a mark, and strikes nothing: what it would replace is contested.
 
-use crate::document::{DocumentError, stored};
+use crate::document::DocumentError;
 use crate::notebook::add::{AddReport, Claim, Contested, store_memory};
 use crate::notebook::authority::{Authority, Proof};
 use crate::notebook::contest::contest;
-use crate::notebook::duplicates::says_the_same;
 use crate::notebook::files::Files;
 use crate::notebook::strike::{Invalidated, invalidate};
-use crate::notebook::titles::{distinct_title, free_title};
+use crate::notebook::titles::{distinct_title, stored_under_free_title};
 use crate::record::changes::score_change;
 use crate::record::context::TurnContext;
 use crate::record::places::Place;
@@ -77,21 +76,20 @@ impl Recorder<'_> {
         not_struck: &[NotStruck],
         report: &mut RecordReport,
     ) -> Result<(), DocumentError> {
-        let Applying { context, before, after, at, running, now, by_rules } = applying;
+        let Applying { context, at, running, now, by_rules, .. } = applying;
         let Proposed { memory, side, supersedes, grounding } = proposed;
         if memory.persistence == Persistence::Ephemeral && context.episode < *running {
             let (title, episode) = (&memory.title, context.episode);
             report.warnings.push(format!("`{title}` ends with episode {episode}, which is over: not kept"));
             return Ok(());
         }
-        let place = if *side == Side::After { after } else { before };
+        let place = applying.place(*side);
         let scope = (&place.scope(), place.name.as_str());
         let mut memory = self.with_provenance(memory.clone(), context, now, *by_rules);
         if *by_rules {
             memory.title = distinct_title(files, scope, &memory.title);
         } else if memory.title.is_empty() {
-            let made = stored(&memory);
-            memory = free_title(files, scope.0, made.clone(), |other| says_the_same(&other.text, &made.text));
+            memory = stored_under_free_title(files, scope.0, &memory);
         }
         if *grounding == Grounding::Unsupported {
             memory.provenance.tags.push(UNSUPPORTED_TAG.to_owned());

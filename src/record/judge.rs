@@ -27,8 +27,8 @@ impl<'a> Judge<'a> {
         model.map_or(Judge::Rules, Judge::Model)
     }
 
-    /// Judges a turn, unless no trigger fired or it exactly repeats a tried action. A model is asked to answer in the
-    /// language, or in that of the game.
+    /// Judges a turn, unless no trigger fired or it exactly repeats a tried action. `language` is the one in which a model
+    /// answers; `None` stands for that of the game.
     pub(super) fn judge(self, context: &TurnContext, language: Option<&str>) -> ModelOutcome {
         if context.triggers.is_empty() || context.repeat {
             return ModelOutcome::NotAsked;
@@ -46,10 +46,8 @@ impl<'a> Judge<'a> {
             Err(model) => ModelOutcome::Failed(*model),
         }
     }
-}
 
-impl Judge<'_> {
-    /// Who judged a turn with that outcome.
+    /// The one that judged a turn with that outcome.
     pub(super) fn name(self, judged: &ModelOutcome) -> JudgedBy {
         match (judged, self) {
             (ModelOutcome::NotAsked, _) => JudgedBy::None,
@@ -67,29 +65,27 @@ fn ask(
     language: Option<&str>,
 ) -> Result<(Proposal, ModelUse), Box<ModelUse>> {
     let calls_before = model.calls_made();
+    let shown = prompt::numbered(context);
     let answer = model.ask(&Question {
         system: &prompt::system(language),
         examples: &prompt::EXAMPLES,
-        prompt: &prompt::prompt(context),
+        prompt: &prompt::prompt(context, &shown),
         schema_name: prompt::SCHEMA_NAME,
         schema: &prompt::schema(),
     });
     // Afterwards, because a provider may learn only by asking which model it has.
     let name = model.name();
-    let failed = |usage, error: String| {
-        let error = redacted(&error);
-        Box::new(ModelUse { name: name.clone(), usage, error: Some(error), answer: None })
-    };
     let answer = answer.map_err(|error| {
-        let calls = model.calls_made().saturating_sub(calls_before);
-        failed(error.usage(calls), error.to_string())
+        let usage = error.usage(model.calls_made().saturating_sub(calls_before));
+        let error = Some(redacted(&error.to_string()));
+        Box::new(ModelUse { name: name.clone(), usage, error, answer: None })
     })?;
-    let used = ModelUse::answered(name.clone(), &answer);
-    match read_answer(&answer.text, &Shown::of(context)) {
+    let used = ModelUse::answered(name, &answer);
+    match read_answer(&answer.text, &Shown::of(context, &shown)) {
         Ok(proposal) => Ok((proposal, used)),
         Err(problem) => {
-            let error = ModelError::Unusable { model: name.clone(), problem };
-            Err(Box::new(ModelUse { answer: used.answer, ..*failed(answer.usage, error.to_string()) }))
+            let error = ModelError::Unusable { model: used.name.clone(), problem };
+            Err(Box::new(ModelUse { error: Some(redacted(&error.to_string())), ..used }))
         }
     }
 }

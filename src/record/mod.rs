@@ -36,15 +36,14 @@ pub mod turn;
 
 use std::collections::BTreeSet;
 
-use crate::document::{Document, stored};
+use crate::document::Document;
 use crate::journal::entry::{Entry, RECORD};
 use crate::journal::text::Text;
 use crate::journal::{EarlierTurn, Journal};
 use crate::notebook::add::{Claim, store_memory};
 use crate::notebook::authority::Authority;
-use crate::notebook::duplicates::says_the_same;
 use crate::notebook::files::Files;
-use crate::notebook::titles::free_title;
+use crate::notebook::titles::stored_under_free_title;
 use crate::notebook::{Draft, Notebook};
 use crate::store::StoreError;
 use crate::types::{Author, ImportanceScale, Memory, Moment};
@@ -350,9 +349,7 @@ impl Recorder<'_> {
             let mut memory = Memory::new(remember.category.clone(), "", &remember.text);
             memory.provenance.importance = Some(remember.importance);
             let memory = self.with_provenance(memory, context, now, false);
-            let memory = stored(&memory);
-            let meant = |other: &Memory| says_the_same(&other.text, &memory.text);
-            let memory = free_title(files, &before.scope(), memory.clone(), meant);
+            let memory = stored_under_free_title(files, &before.scope(), &memory);
             let place = (&before.scope(), before.name.as_str());
             files.authorship.set_author(Author::Agent);
             let at = Moment { episode: Some(*episode), turn: Some(context.number), ..Moment::default() };

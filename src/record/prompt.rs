@@ -140,7 +140,7 @@ fn closed(properties: Value) -> Value {
 }
 
 /// The prompt about one turn.
-pub(crate) fn prompt(context: &TurnContext) -> String {
+pub(crate) fn prompt(context: &TurnContext, shown: &[(Side, &Memory)]) -> String {
     let TurnContext { turn, before, after, surroundings, .. } = context;
     let has_moved = after.id != before.id;
     let mut data = json!({"turn": context.number, "place_before": label(before)});
@@ -167,9 +167,8 @@ pub(crate) fn prompt(context: &TurnContext) -> String {
     add("tried_here", latest.rev().map(tried).collect());
     let ways = surroundings.ways.iter().take(MAX_WAYS);
     add("known_ways", ways.map(|(action, to)| json!(format!("{action}: {}", label(to)))).collect());
-    let shown = numbered(context);
     let of = |wanted: Side| -> Value {
-        let numbers = (1..).zip(&shown).filter(|(_, (side, _))| *side == wanted);
+        let numbers = (1..).zip(shown).filter(|(_, (side, _))| *side == wanted);
         numbers.map(|(number, (_, memory))| short_memory(number, memory)).collect()
     };
     add("memories_of_place_before", of(Side::Before));
@@ -272,7 +271,7 @@ fn most_similar<'a>(turn: &Turn, memories: &'a [Memory]) -> Vec<&'a Memory> {
     ranked.into_iter().take(MAX_SHOWN).map(|(memory, _)| memory).collect()
 }
 
-/// A memory with what is not as most memories are.
+/// A memory. Fields that are as in most memories are left out.
 fn short_memory(number: usize, memory: &Memory) -> Value {
     let mut value = json!({
         "number": number_mark(number),
@@ -400,7 +399,7 @@ mod tests {
             history: Vec::new(),
             surroundings: Surroundings::default(),
         };
-        let prompt = prompt(&context);
+        let prompt = prompt(&context, &numbered(&context));
         let fences: Vec<&str> = prompt.lines().filter(|line| line.starts_with("``````")).collect();
         assert_eq!(fences, ["``````json", "``````"]);
         let body: Vec<&str> = prompt.lines().skip(2).take_while(|line| !line.starts_with('`')).collect();

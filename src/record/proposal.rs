@@ -22,7 +22,7 @@ pub struct Proposed {
     pub side: Side,
     /// The memories that it supersedes.
     pub supersedes: Vec<Named>,
-    /// Is it borne out by the turn?
+    /// The verdict on it against what the model was shown.
     pub grounding: Grounding,
 }
 
@@ -42,7 +42,7 @@ pub struct Wrong {
     pub named: Named,
     /// Why it is wrong; empty where the turn itself is the reason.
     pub reason: String,
-    /// Is that borne out by the turn?
+    /// The verdict on that against what the model was shown.
     pub grounding: Grounding,
 }
 

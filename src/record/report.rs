@@ -44,7 +44,7 @@ pub enum Outcome {
     RecordedBefore,
 }
 
-/// Who judged a turn.
+/// The one that judged a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JudgedBy {
@@ -54,7 +54,7 @@ pub enum JudgedBy {
     Model,
     /// Nobody yet: the turn waits for `retry`.
     Later,
-    /// Nobody: nothing asked for it.
+    /// Nobody: no trigger fired, or the turn repeats another one.
     #[default]
     None,
 }
@@ -91,7 +91,7 @@ pub struct RecordReport {
     /// The model's reasons.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub reasoning: String,
-    /// Who judged it.
+    /// The one that judged the turn.
     pub judge: JudgedBy,
     /// The model that was asked.
     #[serde(skip_serializing_if = "Option::is_none")]

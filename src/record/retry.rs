@@ -19,7 +19,7 @@ use crate::record::changes::Changes;
 use crate::record::context::{ModelOutcome, PlaceMemories, TurnContext};
 use crate::record::effect::effect_of;
 use crate::record::evidence::earlier;
-use crate::record::proposal::{Named, Proposed};
+use crate::record::proposal::Named;
 use crate::record::report::{RecordReport, entry, outcome};
 use crate::record::surroundings::{Seen, Surroundings, Visits};
 use crate::record::triggers::Trigger;
@@ -223,7 +223,7 @@ impl Recorder<'_> {
         Ok(done.value)
     }
 
-    /// Keeps the answer of a model that gave none that can be used; the turn still waits.
+    /// Notes an unusable answer of a model in the journal. The turn still waits.
     fn note_failure(&self, model: &ModelUse) -> Result<Offer, RecordError> {
         if model.answer.is_some() {
             self.notebook
@@ -305,12 +305,9 @@ fn replace_rule_made(judged: &mut ModelOutcome, context: &TurnContext, stored: &
     let of_turn =
         || context.memories.before.iter().chain(&context.memories.after).filter(|memory| is_of_turn(memory));
     let first = stored.iter().find(|title| of_turn().any(|memory| memory.title == **title));
-    let named = |proposed: &Proposed| {
-        proposed.supersedes.iter().map(|named| &named.title).cloned().collect::<Vec<_>>()
-    };
-    let is_named =
-        |title: &String| proposal.memories.iter().flat_map(named).any(|other| same_title(&other, title));
-    if let Some(title) = first.filter(|title| !is_named(title)).cloned() {
+    let mut named = proposal.memories.iter().flat_map(|one| &one.supersedes);
+    let title = first.filter(|title| !named.any(|named| same_title(&named.title, title))).cloned();
+    if let Some(title) = title {
         proposal.memories[0].supersedes.push(Named { title, side: None });
     }
 }

@@ -3,12 +3,11 @@
 use crate::record::changes::{Changes, inventory_change};
 use crate::record::context::TurnContext;
 use crate::record::effect::Effect;
-use crate::record::prompt::numbered;
 use crate::record::proposal::{Named, Side};
 use crate::search::grounding::{Grounding, Sources};
 use crate::search::named::{nearest_title, number_of};
 use crate::types::direction::Direction;
-use crate::types::{Span, means_title};
+use crate::types::{Memory, Span, means_title};
 
 /// Words by which a death is told.
 const DEATH: &str = "die dies died dying dead death deaths deadly kill kills killed killing fatal lethal mortal perish \
@@ -59,7 +58,8 @@ pub(super) enum Meant {
 
 impl Shown {
     /// Everything that the model is told of a turn.
-    pub(super) fn of(context: &TurnContext) -> Shown {
+    /// `shown` are the memories in the order of their numbers.
+    pub(super) fn of(context: &TurnContext, shown: &[(Side, &Memory)]) -> Shown {
         let TurnContext { turn, before, after, memories, history, number, .. } = context;
         let mut sources = Sources::of([&*turn.action, &turn.response, &before.name, &after.name]);
         let own =
@@ -79,31 +79,29 @@ impl Shown {
         let ways = context.surroundings.ways.iter();
         ways.for_each(|(action, to)| [action, &to.name].into_iter().for_each(|text| sources.add(text)));
         let earliest = history.iter().filter_map(|earlier| earlier.turn).filter(|shown| shown < number).min();
-        let named = |side| move |title: &String| Named { title: title.clone(), side: Some(side) };
-        let mut titles: Vec<Named> = numbered(context)
-            .into_iter()
-            .map(|(side, memory)| Named { title: memory.title.clone(), side: Some(side) })
-            .collect();
-        let numbered = titles.len();
-        titles.extend(memories.before.iter().map(|memory| &memory.title).map(named(Side::Before)));
-        titles.extend(memories.after.iter().map(|memory| &memory.title).map(named(Side::After)));
+        let all = [(Side::Before, &memories.before), (Side::After, &memories.after)];
+        let all = all.into_iter().flat_map(|(side, list)| list.iter().map(move |memory| (side, memory)));
+        let titles = shown.iter().copied().chain(all);
+        let titles = titles.map(|(side, memory)| Named { title: memory.title.clone(), side: Some(side) });
         Shown {
             turn: of_turn,
             sources,
             turns: Some(Span { first: earliest.unwrap_or(*number), last: *number }),
-            titles,
-            numbered,
+            titles: titles.collect(),
+            numbered: shown.len(),
         }
     }
 
     /// Texts of a turn, and titles of memories that have the numbers from 1.
     pub fn of_texts(texts: &[&str], titles: &[&str], turns: Span) -> Shown {
         let named = |title: &&str| Named { title: (*title).to_owned(), side: Some(Side::Before) };
-        let (sources, turns) = (Sources::of(texts.iter().copied()), Some(turns));
+        let turn = Sources::of(texts.iter().copied());
+        let mut sources = turn.clone();
+        titles.iter().for_each(|title| sources.add(title));
         Shown {
-            turn: sources.clone(),
+            turn,
             sources,
-            turns,
+            turns: Some(turns),
             titles: titles.iter().map(named).collect(),
             numbered: titles.len(),
         }
@@ -122,7 +120,7 @@ impl Shown {
     /// The verdict on a text. The answer's own reasoning helps to bear it out, where that rests on the turn itself.
     pub(super) fn judge(&self, text: &str, reasoning: &str) -> Grounding {
         let verdict = self.sources.judge(text);
-        if verdict != Grounding::Unsupported || self.sources.judge(reasoning) != Grounding::BorneOut {
+        if verdict != Grounding::Unsupported || self.turn.judge(reasoning) != Grounding::BorneOut {
             return verdict;
         }
         let mut sources = self.sources.clone();

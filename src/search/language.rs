@@ -112,7 +112,7 @@ pub(super) fn is_common(language: Option<Language>, word: &str) -> bool {
 
 /// The language of a text.
 pub(crate) fn language_of(text: &str) -> Option<Language> {
-    let (mut counts, mut marked) = ([0usize; 7], false);
+    let (mut counts, mut marked) = ([0usize; 6], false);
     let mut other = None;
     for c in text.chars().filter(|c| c.is_alphabetic()) {
         let code = u32::from(c);
@@ -131,7 +131,7 @@ pub(crate) fn language_of(text: &str) -> Option<Language> {
         // A character of these scripts is a syllable or a word.
         counts[at] += if matches!(at, 2..=4) { 3 } else { 1 };
     }
-    let [latin, cyrillic, kana, han, hangul, others, _] = counts;
+    let [latin, cyrillic, kana, han, hangul, others] = counts;
     let most = latin.max(cyrillic).max(kana + han).max(hangul).max(others);
     match most {
         0 => None,

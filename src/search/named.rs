@@ -6,6 +6,7 @@
 
 use crate::search::words::{is_stop_word, stem, words};
 use crate::types::direction::Direction;
+use crate::types::same_title;
 
 /// Least share of words in common of a title that is taken for another.
 const LEAST: f64 = 0.7;
@@ -36,15 +37,11 @@ pub(crate) fn number_of(said: &str) -> Option<usize> {
 
 /// The title that a model means by one that no memory has, if one is nearest by far.
 pub(crate) fn nearest_title<'a>(said: &str, titles: &[&'a str]) -> Option<&'a str> {
-    let mut distinct: Vec<&str> = Vec::new();
-    for title in titles {
-        if !distinct.iter().any(|other| other.to_lowercase() == title.to_lowercase()) {
-            distinct.push(title);
-        }
-    }
     let mut ranked: Vec<(f64, &'a str)> = Vec::new();
-    for title in titles.iter().filter(|title| distinct.contains(title)) {
-        ranked.push((nearness(said, title), title));
+    for &title in titles {
+        if !ranked.iter().any(|(_, other)| same_title(other, title)) {
+            ranked.push((nearness(said, title), title));
+        }
     }
     ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
     let (best, title) = *ranked.first()?;
@@ -140,5 +137,7 @@ mod tests {
             assert_eq!(nearest_title(said, &titles), meant, "{said}");
         }
         assert_eq!(nearest_title("The door is shut", &["Door is shut", "Doors are shut"]), None);
+        let twice = nearest_title("Lamp can be took", &["Lamp can be taken", "lamp can be taken"]);
+        assert_eq!(twice, Some("Lamp can be taken"));
     }
 }

@@ -44,7 +44,7 @@ will want to know in a later one, at most four things, each on its own: facts, d
 stand to one another, what was learned from an error. Small talk, what everybody knows, and what holds only for \
 the moment is not worth it: then the list is empty.
 
-For each: `category`; `importance` from 1 (trifle) to the highest of its schema (must never be forgotten); `summary`, one sentence that \
+For each: `category`; `importance` from the lowest (trifle) to the highest (must never be forgotten) of its schema; `summary`, one sentence that \
 can be understood alone, with names in place of pronouns; `context`, in a few words where it came up. Say nothing \
 that the messages do not say.
 

@@ -21,14 +21,12 @@ use crate::chat::error::ChatError;
 use crate::chat::inject::block::{lines_in_blocks, without_blocks};
 use crate::chat::message::Message;
 use crate::chat::message_json::{message_json, prompt_text};
-use crate::document::stored;
 use crate::journal::entry::{Entry, MemoryEntry, ModelEntry};
 use crate::llm::{Model, ModelUse};
 use crate::notebook::add::{AddOutcome, AddReport, Claim, store_memory};
 use crate::notebook::authority::{Authority, protection};
-use crate::notebook::duplicates::says_the_same;
 use crate::notebook::files::{Files, live};
-use crate::notebook::titles::free_title;
+use crate::notebook::titles::stored_under_free_title;
 use crate::notebook::{Draft, Notebook};
 use crate::types::json::text_without_mark;
 use crate::types::{Author, DEFAULT_IMPORTANCE, Memory, OFFLINE_TAG, Scope, Span};
@@ -234,9 +232,8 @@ impl Extractor<'_> {
             if room == 0 {
                 break;
             }
-            let memory = stored(&self.memory(aspect, id, turns, &time));
-            let meant = |other: &Memory| says_the_same(&other.text, &memory.text);
-            let memory = free_title(files, &scope, memory.clone(), meant);
+            let memory = self.memory(aspect, id, turns, &time);
+            let memory = stored_under_free_title(files, &scope, &memory);
             let place = (&scope, "");
             let done = store_memory(files, place, &memory, Claim::of(Authority::MODEL), &mut warnings)?;
             if matches!(done.outcome, AddOutcome::Duplicate | AddOutcome::Confirmed) {

@@ -40,7 +40,7 @@ fn unknown_mode(text: &str) -> String {
 pub struct BlockStyle {
     /// The position.
     pub mode: InjectMode,
-    /// The introduction. Where it lacks that memories are no instructions, this is added.
+    /// The introduction. If it does not say `not instructions`, that notice is added.
     pub prefix: String,
     /// The closing line; may be empty.
     pub suffix: String,

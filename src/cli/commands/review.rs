@@ -10,7 +10,7 @@ use crate::notebook::correct::{Corrected, Correction, Target};
 use crate::notebook::doubt::{Doubt, contested_titles, doubt_of};
 use crate::notebook::{MemoryObjects, Snapshot};
 use crate::types::frame::{indented, one_line};
-use crate::types::{Memory, MemoryObject, Moment, Scope, fold_title};
+use crate::types::{Memory, MemoryObject, Moment, Scope, same_title};
 
 /// List memories that wait for your decision, and decide
 #[derive(Debug, clap::Args)]
@@ -99,8 +99,7 @@ fn list(cli: Cli<'_>, snapshot: &Snapshot, wanted: Option<&Scope>) -> Result<u8,
         for memory in section.live() {
             let Some(doubt) = doubt_of(memory) else { continue };
             let titles = contested_titles(scope, memory);
-            let is_contested =
-                |other: &&Memory| titles.iter().any(|title| fold_title(title) == fold_title(&other.title));
+            let is_contested = |other: &&Memory| titles.iter().any(|title| same_title(title, &other.title));
             let contested: Vec<&Memory> = section.live().filter(is_contested).collect();
             text.push_str(&shown((&scope.label(name), doubt), memory, &contested));
             let object = |memory: &Memory| objects.object((scope, name), memory);
