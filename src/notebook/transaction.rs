@@ -87,7 +87,7 @@ impl Notebook {
         &self.clock
     }
 
-    /// The running episode and other counters; see [`state_of`].
+    /// The running episode and other counters; where they are damaged, no episode's number is used twice.
     pub fn state(&self) -> State {
         state_of(&self.store)
     }
