@@ -110,9 +110,8 @@ impl Actions {
         if let Scope::Location(here) = unread.scope {
             self.best_run = circumstances.ahead.and_then(|best| next_at(best, here));
         }
-        for walked in &mut self.ways {
-            circumstances.remove_done_openers(&mut walked.way, &unread.section);
-        }
+        let ways = self.ways.iter_mut().map(|walked| &mut walked.way);
+        circumstances.remove_done_openers(ways, &unread.section);
         if circumstances.not_understood().is_empty() {
             return self;
         }

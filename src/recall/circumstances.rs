@@ -82,24 +82,30 @@ impl<'a> Circumstances<'a> {
         })
     }
 
-    /// Takes the openers that hold in the running episode from a way, which begins at the place of a section.
-    pub(super) fn remove_done_openers(&self, way: &mut Way, here: &Section) {
+    /// Takes the openers that hold in the running episode from the ways of a section. The memory file is read once, and
+    /// only if an opener was done.
+    pub(super) fn remove_done_openers<'w>(&self, ways: impl Iterator<Item = &'w mut Way>, here: &Section) {
         let of_episode = |attempts: &[Attempt]| -> Vec<Attempt> {
             let done = attempts.iter().filter(|done| done.episode == Some(self.running_episode));
             done.cloned().collect()
         };
         let worked_here = of_episode(&here.worked);
         let is_done = |opener: &String| worked_here.iter().any(|done| is_same_action(&done.action, opener));
-        if !way.after.iter().any(is_done) {
+        let mut opened = ways.filter(|way| way.after.iter().any(is_done)).peekable();
+        if opened.peek().is_none() {
             return;
         }
         let text = self.text.as_ref().map(|read| read()).unwrap_or_default();
-        let end = known_ways(&text).into_iter().find(|section| section.scope == Scope::Location(way.to));
-        let worked_there = end.map_or(Vec::new(), |end| end.worked_in(self.running_episode));
-        let is_refusal =
-            |tried: &Attempt| is_same_action(&tried.action, &way.action) && !tried.result.is_unknown();
-        let refused = of_episode(&here.tried).into_iter().find(is_refusal);
-        remove_done(&mut way.after, &worked_here, &worked_there, refused.as_ref());
+        let known = known_ways(&text);
+        let refused = of_episode(&here.tried);
+        for way in opened {
+            let end = known.iter().find(|section| section.scope == Scope::Location(way.to));
+            let worked_there = end.map_or(Vec::new(), |end| end.worked_in(self.running_episode));
+            let is_refusal =
+                |tried: &&Attempt| is_same_action(&tried.action, &way.action) && !tried.result.is_unknown();
+            let refused = refused.iter().find(is_refusal);
+            remove_done(&mut way.after, &worked_here, &worked_there, refused);
+        }
     }
 
     /// The later event that could have changed the answer to a question about the player's own state; `None` where
