@@ -71,14 +71,14 @@ impl<'a> Arguments<'a> {
         self.read(parameter, fields::count)
     }
 
-    /// The importance of a new memory on the caller's scale, with a warning where it is changed.
+    /// The importance of a new memory, 1 to 1000, with a warning where it is changed.
     pub(crate) fn importance(
         &self,
         parameter: &Parameter,
-        scale: ImportanceScale,
         warnings: &mut Vec<String>,
     ) -> Result<Option<u16>, Refusal> {
         let number = self.number(parameter)?;
+        let scale = ImportanceScale::default();
         Ok(number.and_then(|number| importance_of_program(&Value::from(number), scale, warnings)))
     }
 

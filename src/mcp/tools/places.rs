@@ -225,7 +225,7 @@ fn record_turn(call: &Call<'_>) -> Result<Answer, Refusal> {
     }
     fields.remove(NEW_PLACE.name);
     fields.remove(NEW_EPISODE.name);
-    let mut turn = Turn::from_value_on(&Value::Object(fields), call.memories.setup.record.importance_scale)?;
+    let mut turn = Turn::from_value(&Value::Object(fields))?;
     let notebook = call.notebook();
     if call.arguments.flag(&NEW_EPISODE)?.unwrap_or(false) {
         if turn.episode.is_some() {

@@ -146,8 +146,7 @@ fn memory_of(
     let (category, persistence) = kind.unwrap_or((default.clone(), Persistence::Permanent));
     let mut memory = Memory::new(category, title.unwrap_or_default(), content);
     memory.persistence = persistence;
-    memory.provenance.importance =
-        call.arguments.importance(&IMPORTANCE, call.memories.setup.record.importance_scale, warnings)?;
+    memory.provenance.importance = call.arguments.importance(&IMPORTANCE, warnings)?;
     Ok(masked(&memory, warnings))
 }
 

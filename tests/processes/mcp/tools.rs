@@ -262,6 +262,21 @@ fn a_turn_without_facts_has_an_unknown_effect() {
 }
 
 #[test]
+fn an_importance_is_one_of_1000_whatever_the_settings_say() {
+    let world = World::new(STORY);
+    world.write("memories.toml", "[record]\nimportance_scale = 10\n");
+    let mut client = world.serve(&["--agent", "alex"]);
+    client.says("form_memory", json!({"title": "Bell", "content": "The bell rings.", "importance": 8}));
+    client.says(
+        "record_turn",
+        json!({"location": "23", "action": "wait", "response": "Time passes.", "remember": "A clock strikes.",
+            "remember_importance": 9}),
+    );
+    let text = world.text();
+    assert_says(&text, &["importance 8)", "importance 9)"]);
+}
+
+#[test]
 fn a_client_may_have_ids_of_its_own_for_places() {
     let world = World::new(STORY);
     let mut client = world.serve(&[]);
