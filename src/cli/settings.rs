@@ -42,7 +42,6 @@ use crate::record::turn::importance_scale;
 use crate::store::refuse_link_out;
 use crate::types::Writer;
 use crate::types::fields::{Expected, flag, number, text, texts};
-use crate::types::instant::Instant;
 
 pub use environment::ProcessEnvironment;
 #[cfg(feature = "sync")]
@@ -170,7 +169,7 @@ impl Settings {
         // Every write is immediate. The key is accepted because the settings of other programs have it.
         files.read("flush_on_death", flag)?;
         let now = environment.now.clone().unwrap_or_else(present);
-        let limits = Limits { now: Instant::of(&now), ..read_limits(&mut files)? };
+        let limits = read_limits(&mut files)?.at(&now);
         let record = read_record(&mut files)?;
         let hooks = hooks::read(&mut files, MAX_TOKENS_BY_SETTING)?;
         let map = files.read_path("record.map")?;

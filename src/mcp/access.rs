@@ -24,7 +24,6 @@ use crate::types::{Memory, Scope, ScopeName, Viewer, Writer, did_you_mean};
 use crate::redact::redact;
 use crate::search::{Hit, SearchResults, SearchSettings, Searcher, served};
 use crate::store::{Store, StoreError};
-use crate::types::instant::Instant;
 
 /// The settings of a server; nothing is opened yet.
 pub(crate) struct Setup {
@@ -278,7 +277,7 @@ impl Memories {
 
     /// A recall of one scope.
     pub(super) fn recall(&self, name: ScopeName) -> Result<Vec<View>, RecallError> {
-        let limits = Limits { now: Instant::of(&self.setup.clock.now()), ..self.setup.limits };
+        let limits = self.setup.limits.at(&self.setup.clock.now());
         recall::recall(&*self.snapshot()?, &self.viewer, &[name], &limits, Format::Text)
     }
 

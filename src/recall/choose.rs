@@ -103,7 +103,7 @@ pub(super) fn choose_with_parents(
     let notice = estimate_tokens(&render::notice(format));
     let limits = &Limits { max_tokens: limits.max_tokens.map(|most| most.saturating_sub(notice)), ..*limits };
     let Some(budget) = limits.max_tokens else {
-        return offers.iter().chain(&above).map(|offer| everything(offer, known)).collect();
+        return offers.iter().chain(&above).map(|offer| everything(offer, known, limits.now)).collect();
     };
     let fit = |offer: &Offer<'_>, budget: usize| choose_one(offer, known, limits, budget, format);
     let used = |view: &View| cost_of_view(view, format, 2);
@@ -179,8 +179,9 @@ fn nothing(Offer { unread, is_parent, live, actions }: &Offer<'_>) -> View {
 }
 
 /// A view that shows all of a scope.
-fn everything(offer: &Offer<'_>, known: &Known<'_>) -> View {
+fn everything(offer: &Offer<'_>, known: &Known<'_>, now: Option<Instant>) -> View {
     let view = View {
+        now,
         memories: offer.live.iter().map(Candidate::read).collect(),
         actions: offer.actions.clone(),
         notes: offer.unread.section.notes.clone(),
@@ -321,6 +322,22 @@ mod tests {
                 assert!(tokens <= 300 && (tries < 40 || tokens > 270), "{tokens} tokens");
             }
         }
+    }
+
+    #[test]
+    fn without_a_budget_memories_have_their_age_too() {
+        let text = "## Location 1: Hall\n\n**[NOTE] Bell** *(Ep1, T1, 2026-01-24)*\nIt rings.\n";
+        let document = Document::parse(text.to_owned());
+        let unread = document.unread(&Scope::Location(1)).expect("a section");
+        let known = Known {
+            linked: &|_, _| None,
+            names: &PlaceNames::default(),
+            ends: &HashMap::new(),
+            circumstances: &Circumstances::default(),
+        };
+        let limits = Limits { max_tokens: None, ..Limits::default() }.at("2026-01-31T10:40:00Z");
+        let shown = render::render(&choose(&[unread], &known, &limits, Format::Text), Format::Text);
+        assert!(shown.contains("1 week ago"), "{shown}");
     }
 
     /// The views of a folder and of those above it, with as many memories in each.

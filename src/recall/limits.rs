@@ -20,6 +20,13 @@ pub struct Limits {
     pub now: Option<Instant>,
 }
 
+impl Limits {
+    /// The same limits at a time, RFC 3339.
+    pub(crate) fn at(self, now: &str) -> Limits {
+        Limits { now: Instant::of(now), ..self }
+    }
+}
+
 impl Default for Limits {
     fn default() -> Limits {
         Limits {

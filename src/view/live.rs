@@ -79,11 +79,12 @@ impl Live {
         clock: Clock,
     ) -> Result<Live, StoreError> {
         let (history, follower) = History::read(&store)?;
-        let (read, tally, effects) = read::figures(&store, &page.file, &limits, &clock.now())?;
+        let now = clock.now();
+        let (read, tally, effects) = read::figures(&store, &page.file, &limits, &now)?;
         let world = read::world(&history, &effects, &StepRange::default());
         let (_, lines) = Journal::of(&store).follow(0, |_| false)?;
         let snapshot = Snapshot::read(&store)?;
-        let present = Present::of(&snapshot, &world.gone_places(), read.stats, &limits);
+        let present = Present::of(&snapshot, &world.gone_places(), read.stats, &limits.at(&now));
         let (revision, is_stale, looks) = (0, false, LOOKS);
         Ok(Live {
             store,
@@ -135,7 +136,8 @@ impl Live {
         read::advance(&mut self.world, &mut self.tally, &steps);
         self.snapshot = Snapshot::read(&self.store)?;
         let changed = self.world.changed_since(seen.steps);
-        let new = Present::after(&self.snapshot, &self.world.gone_places(), &changed, &self.limits);
+        let limits = self.limits.at(&self.clock.now());
+        let new = Present::after(&self.snapshot, &self.world.gone_places(), &changed, &limits);
         let new = new.of_some_scopes_since(&self.present);
         self.revision += 1;
         let news = json(&self.world.news(seen, self.revision, &new));
@@ -156,13 +158,48 @@ impl Live {
     /// The second part of a change.
     fn poll_present(&mut self) -> Result<Option<News>, StoreError> {
         self.is_stale = false;
-        let (read, _, _) = read::figures(&self.store, &self.page.file, &self.limits, &self.clock.now())?;
+        let now = self.clock.now();
+        let (read, _, _) = read::figures(&self.store, &self.page.file, &self.limits, &now)?;
         self.snapshot = Snapshot::read(&self.store)?;
-        let present = Present::of(&self.snapshot, &self.world.gone_places(), read.stats, &self.limits);
+        let limits = self.limits.at(&now);
+        let present = Present::of(&self.snapshot, &self.world.gone_places(), read.stats, &limits);
         self.revision += 1;
         let new = present.since(&self.present);
         let news = json(&self.world.news(self.world.seen(), self.revision, &new));
         self.present = present;
         Ok(Some(News::Change(news)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_memory_ages_while_the_server_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("Memories.md");
+        let text = "## Location 1: Hall\n\n**[NOTE] Bell** *(Ep1, T1, 2026-01-24)*\nIt rings.\n";
+        fs::write(&path, text).unwrap();
+        let is_later = Arc::new(AtomicBool::new(false));
+        let clock = {
+            let is_later = is_later.clone();
+            let now = move || if is_later.load(Ordering::Relaxed) { "2026-01-31" } else { "2026-01-24" };
+            Clock::new(move || format!("{}T10:40:00Z", now()), String::new)
+        };
+        let store = Store::open(path.clone(), Duration::from_secs(5)).unwrap();
+        let limits = Limits::default().at(&clock.now());
+        let mut live = Live::open(store, PageFacts::default(), limits, clock).unwrap();
+        assert!(live.data().contains("today"), "{}", live.data());
+
+        is_later.store(true, Ordering::Relaxed);
+        fs::write(&path, format!("{text}\n**[NOTE] Rope** *(Ep1, T2)*\nA rope hangs here.\n")).unwrap();
+        let Some(News::Change(news)) = live.poll().unwrap() else { panic!("the file has changed") };
+        assert!(news.contains("1 week ago"), "{news}");
     }
 }
