@@ -175,10 +175,7 @@ impl Settings {
         let map = files.read_path("record.map")?;
         let (mut llm, llm_environment) = read_llm(&mut files, &environment)?;
         let chooses = |key: &&str| matches!(*key, "llm.provider" | "llm.base_url");
-        if ignored.iter().any(chooses) && !environment.names_a_host() {
-            keep_offline(&mut llm);
-        }
-        let is_kept = llm.provider == llm::Provider::Offline && ignored.iter().any(chooses);
+        let is_kept = ignored.iter().any(chooses) && !environment.names_a_host() && keep_offline(&mut llm);
         let untrusted_model = is_kept.then(|| config_path.clone());
         if let Some(warning) = warnings.last_mut().filter(|_| is_kept) {
             warning.push_str("; its model is not asked");
@@ -374,11 +371,13 @@ fn read_keys(config: &llm::Config, environment: &ProcessEnvironment) -> llm::Env
 }
 
 /// A file that chooses a model and may not do so must not lead to another one, only because its key is there: what was
-/// meant for a server on this machine would go to a stranger.
-fn keep_offline(config: &mut llm::Config) {
-    if config.provider == llm::Provider::Auto && config.fallback_base_url.is_none() {
+/// meant for a server on this machine would go to a stranger. True if only this keeps the model from being asked.
+fn keep_offline(config: &mut llm::Config) -> bool {
+    let is_kept = config.provider == llm::Provider::Auto && config.fallback_base_url.is_none();
+    if is_kept {
         config.provider = llm::Provider::Offline;
     }
+    is_kept
 }
 
 /// The settings that `init` writes, without the marks of a comment before each key.
