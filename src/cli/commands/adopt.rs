@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::cli::commands::common::{counted, resolve_scope};
+use crate::cli::commands::common::{counted, no_section, resolve_scope};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::types::{Author, Scope};
@@ -53,7 +53,11 @@ pub fn run(mut cli: Cli<'_>, args: AdoptArgs) -> Result<u8, Failure> {
     let resolve = |name: &String| resolve_scope(&cli.settings.working_folder, notebook.store(), name);
     let named = scopes.iter().map(resolve).collect::<Result<Vec<Scope>, Failure>>()?;
     let (adopted, _) = cli.edit(&notebook, "adopt", dry_run, |draft| {
-        let scopes = if all { draft.files.scopes() } else { named.clone() };
+        let known = draft.files.scopes();
+        if let Some(unknown) = named.iter().find(|scope| !known.contains(scope)) {
+            return Err(no_section(unknown, known.iter()));
+        }
+        let scopes = if all { known } else { named.clone() };
         let mut adopted = Vec::new();
         for scope in scopes {
             let found = title.as_deref().is_none_or(|title| !draft.files.find(&scope, title).is_empty());
@@ -70,12 +74,14 @@ pub fn run(mut cli: Cli<'_>, args: AdoptArgs) -> Result<u8, Failure> {
         Ok(adopted)
     })?;
     let count = counted(adopted.len() as u64, "memory", "memories");
+    let are = if adopted.len() == 1 { "is" } else { "are" };
     let text = match dry_run {
         _ if adopted.is_empty() => format!("all of them are a {author}'s already\n"),
         true => format!("{count} would be a {author}'s\n"),
-        false => format!("{count} now a {author}'s\n"),
+        false => format!("{count} {are} now a {author}'s\n"),
     };
     let object = |(scope, title): &(Scope, String)| json!({"scope": scope, "title": title});
     let adopted: Vec<_> = adopted.iter().map(object).collect();
-    cli.ui.answer(&json!({"changed": !dry_run, "author": author, "adopted": adopted}), &text)
+    let changed = !dry_run && !adopted.is_empty();
+    cli.ui.answer(&json!({"changed": changed, "author": author, "adopted": adopted}), &text)
 }
