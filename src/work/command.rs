@@ -211,12 +211,12 @@ fn sets_pipefail(command: &Simple) -> bool {
     program_of(command) == "set" && command.words.last().is_some_and(|word| word.plain == "pipefail")
 }
 
-/// The text of a command in which flags are sorted behind all else, without what is another each time.
 /// The number by which a text is compared: the normal form of Unicode does not count.
 fn key(text: &str) -> u64 {
     xxh3_64(composed(text).as_bytes())
 }
 
+/// The text of a command in which flags are sorted behind all else, without what is another each time.
 fn canonical(command: &Simple) -> String {
     let write = |word: &Word| folded(&word.canonical());
     let words = arguments(command);
