@@ -98,8 +98,9 @@ const PASSING: [&str; 54] = [
     "unable to connect",
 ];
 
-/// Exit codes of commands that a signal or a time limit ended: 124 of `timeout`, 128 and the number of the signal else.
-const ENDED: [i64; 5] = [124, 130, 137, 141, 143];
+/// Exit codes of commands that a time limit or a signal ended: 124 of `timeout`, else 128 and the number of the signal.
+/// 130 is not among them, since a command that Ctrl-C ended has no known effect.
+const ENDED: [i64; 4] = [124, 137, 141, 143];
 
 /// The line of an output that says most of a failure, on one line.
 pub(crate) fn reply_of(output: &str) -> String {
