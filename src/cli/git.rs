@@ -2,8 +2,9 @@
 //!
 //! A folder and arguments enter; what git printed leaves. Variables of git itself are passed on, keys are not.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use crate::cli::failure::Failure;
 use crate::cli::settings::for_programs;
@@ -39,14 +40,21 @@ pub(crate) fn git(folder: &Path, arguments: &[&str]) -> Command {
 ///
 /// See [`GitError`].
 pub(crate) fn run(mut command: Command) -> Result<Vec<u8>, GitError> {
-    let Output { status, stdout, stderr } = command.output().map_err(GitError::Missing)?;
-    if status.success() {
-        return Ok(stdout);
-    }
-    let stderr = String::from_utf8_lossy(&stderr);
-    let message = stderr.lines().next().unwrap_or_default();
-    let message = message.trim_start_matches("fatal: ").trim_start_matches("error: ");
-    Err(GitError::Refused { code: status.code().unwrap_or(-1), message: message.to_owned() })
+    output_of(command.output().map_err(GitError::Missing)?)
+}
+
+/// The same with a text on its stdin.
+///
+/// # Errors
+///
+/// See [`GitError`].
+pub(crate) fn run_with(mut command: Command, input: &[u8]) -> Result<Vec<u8>, GitError> {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(GitError::Missing)?;
+    let written = child.stdin.take().map_or(Ok(()), |mut stdin| stdin.write_all(input));
+    // Where git ends early, its message says more than the broken pipe.
+    let output = output_of(child.wait_with_output().map_err(GitError::Missing)?)?;
+    written.map(|()| output).map_err(GitError::Missing)
 }
 
 /// The first line that git prints.
@@ -96,4 +104,15 @@ pub(crate) fn failed(step: &str, error: &GitError) -> Failure {
         GitError::Refused { message, .. } => Failure::user(format!("git cannot {step}: {message}"))
             .hint("`git status` shows whether git accepts this folder; check the rights of its `.git`"),
     }
+}
+
+/// The output of a call that ended with 0.
+fn output_of(Output { status, stdout, stderr }: Output) -> Result<Vec<u8>, GitError> {
+    if status.success() {
+        return Ok(stdout);
+    }
+    let stderr = String::from_utf8_lossy(&stderr);
+    let message = stderr.lines().next().unwrap_or_default();
+    let message = message.trim_start_matches("fatal: ").trim_start_matches("error: ");
+    Err(GitError::Refused { code: status.code().unwrap_or(-1), message: message.to_owned() })
 }

@@ -5,16 +5,14 @@
 
 use std::collections::HashSet;
 use std::fmt;
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 
 use serde_json::json;
 
 use crate::cli::commands::merge_sides::{Names, Sides, changed_lines, conflicts_json, side_text, warn_of};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
-use crate::cli::git::{GitError, failed, first_line, git, run as run_git, work_tree};
+use crate::cli::git::{GitError, failed, git, run as run_git, run_with, work_tree};
 use crate::document::conflict::conflicts;
 use crate::document::merge::Merged;
 use crate::document::scan::{CONFLICT_BASE, CONFLICT_CLOSE, CONFLICT_OPEN};
@@ -206,27 +204,23 @@ impl Conflicted {
     }
 
     fn operation(&self) -> Operation {
-        let there = |name: &&str| {
-            let path = first_line(git(&self.root, &["rev-parse", "--git-path", name]));
-            path.is_ok_and(|path| self.root.join(path).exists())
-        };
-        let sign = Operation::SIGNS.iter().find(|(name, _)| there(name));
-        sign.map_or(Operation::Other, |(_, operation)| *operation)
+        let names = Operation::SIGNS.iter().flat_map(|(name, _)| ["--git-path", *name]);
+        let arguments: Vec<&str> = std::iter::once("rev-parse").chain(names).collect();
+        let paths = run_git(git(&self.root, &arguments)).unwrap_or_default();
+        let paths = String::from_utf8_lossy(&paths);
+        let mut signs = paths.lines().zip(Operation::SIGNS);
+        let sign = signs.find(|(path, _)| self.root.join(path).exists());
+        sign.map_or(Operation::Other, |(_, (_, operation))| operation)
     }
 
     /// A text of the repository as the work tree has it: git knows the line endings.
     fn in_work_tree(&self, text: &str) -> Result<String, Failure> {
         let unconverted = |error: GitError| failed("convert the merged text for the work tree", &error);
-        let mut hash = git(&self.root, &["hash-object", "-w", "--stdin"]);
-        let child = hash.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
-        let mut child = child.map_err(|error| unconverted(GitError::Missing(error)))?;
-        let written = child.stdin.take().map_or(Ok(()), |mut stdin| stdin.write_all(text.as_bytes()));
-        let output = written.and_then(|()| child.wait_with_output());
-        let output = output.map_err(|error| unconverted(GitError::Missing(error)))?;
-        let object = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-        let path = format!("--path={}", self.path);
-        let bytes =
-            run_git(git(&self.root, &["cat-file", "--filters", &path, &object])).map_err(unconverted)?;
+        let hash = git(&self.root, &["hash-object", "-w", "--stdin"]);
+        let object = run_with(hash, text.as_bytes()).map_err(unconverted)?;
+        let (object, path) = (String::from_utf8_lossy(&object), format!("--path={}", self.path));
+        let filter = git(&self.root, &["cat-file", "--filters", &path, object.trim()]);
+        let bytes = run_git(filter).map_err(unconverted)?;
         Ok(text_of(bytes, Path::new(&self.path))?)
     }
 }
