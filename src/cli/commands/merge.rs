@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::cli::commands::merge_install::{self, Install};
 use crate::cli::commands::merge_octopus;
 use crate::cli::commands::merge_resolve;
-use crate::cli::commands::merge_sides::{Names, Sides, changed_lines, conflicts_json, side_text, warn_of};
+use crate::cli::commands::merge_sides::{Names, Sides, conflicts_json, put, side_text, warn_of};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::document::merge::Merged;
@@ -173,12 +173,7 @@ fn write(
         let present = draft.text()?;
         let merged = if is_ours { sides.merge_into(&present, names) } else { sides.merge(names) };
         if merged.text != present {
-            let lines = changed_lines(&present, &merged.text);
-            draft.rewrite("merged", merged.text.clone(), lines);
-            if merged.conflicts.is_empty() {
-                // One side may have brought the last writer that a contest waited for.
-                draft.settle_contests::<Failure>()?;
-            }
+            put(draft, &present, &merged.text)?;
         }
         Ok::<_, Failure>(merged)
     })?;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use crate::cli::commands::merge_sides::{Names, Sides, changed_lines, conflicts_json, side_text, warn_of};
+use crate::cli::commands::merge_sides::{Names, Sides, conflicts_json, put, side_text, warn_of};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::git::{GitError, failed, git, run as run_git, run_with, work_tree};
@@ -284,11 +284,7 @@ fn write(cli: &mut Cli<'_>, store: Store, present: &str, text: &str) -> Result<(
         if draft.text()? != present {
             return Err(Failure::user("the file was changed meanwhile").hint("run the command again"));
         }
-        draft.rewrite("merged", text.to_owned(), changed_lines(present, text));
-        if conflicts(text).is_none() {
-            draft.settle_contests::<Failure>()?;
-        }
-        Ok(())
+        put(draft, present, text)
     })?;
     Ok(())
 }

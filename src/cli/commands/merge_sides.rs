@@ -9,8 +9,9 @@ use crate::cli::failure::Failure;
 use crate::document::compare::{Presence, compare_lines};
 use crate::document::conflict::conflicts;
 use crate::document::merge::{Labels, MergeConflict, Merged, merge};
-use crate::store::StoreError;
+use crate::notebook::Draft;
 
+use crate::store::StoreError;
 /// Names of the three texts in markers.
 pub(super) struct Names {
     pub(super) ours: Option<String>,
@@ -68,8 +69,18 @@ pub(super) fn side_text(text: String, shown: PathBuf, side: &str) -> Result<Stri
     }
 }
 
-/// Lines that were added or removed.
-pub(super) fn changed_lines(before: &str, after: &str) -> usize {
+/// Puts a merged text in place of the present one, in the transaction of its file.
+pub(super) fn put(draft: &mut Draft<'_>, present: &str, merged: &str) -> Result<(), Failure> {
+    draft.rewrite("merged", merged.to_owned(), changed_lines(present, merged));
+    if conflicts(merged).is_none() {
+        // One side may have brought the last writer that a contest waited for.
+        draft.settle_contests::<Failure>()?;
+    }
+    Ok(())
+}
+
+/// Number of lines that were added or removed.
+fn changed_lines(before: &str, after: &str) -> usize {
     let runs = compare_lines(before, after);
     let changed = runs.iter().filter(|run| run.presence != Presence::Kept);
     changed.map(|run| run.text.lines().count()).sum()
