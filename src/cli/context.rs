@@ -54,12 +54,12 @@ impl Cli<'_> {
 
     /// The text on stdin, which must not be blank; `what` names the expected input, and what may be given instead.
     pub(crate) fn read_input(&mut self, what: &str) -> Result<String, Failure> {
-        let text = utf8("stdin", self.read_bytes()?)?;
-        let text = text_without_mark(&text);
+        let mut text = utf8("stdin", self.read_bytes()?)?;
+        text.drain(..text.len() - text_without_mark(&text).len());
         if text.trim().is_empty() {
             return Err(Failure::user("stdin is empty").hint(format!("send {what}")));
         }
-        Ok(text.to_owned())
+        Ok(text)
     }
 
     /// Reads a file, or stdin for `-`. The hint of the failure describes the expected file.

@@ -10,7 +10,7 @@ use crate::notebook::NewMemory;
 use crate::notebook::add::AddOutcome;
 use crate::notebook::authority::Authority;
 use crate::types::fields;
-use crate::types::{Category, Memory, Scope, json};
+use crate::types::{Category, Memory, Scope};
 
 /// Add a memory that you worded yourself
 #[derive(Debug, clap::Args)]
@@ -148,8 +148,8 @@ struct JsonMemory {
 
 fn memory_from_json(text: &str) -> Result<JsonMemory, Failure> {
     let hint = "send {\"text\": \"…\", \"title\": \"…\", \"category\": \"NOTE\", \"importance\": 500}";
-    let value: serde_json::Value = json::read(text.as_bytes())
-        .map_err(|error| Failure::user(format!("not JSON: {error}")).hint(hint))?;
+    let value: serde_json::Value =
+        serde_json::from_str(text).map_err(|error| Failure::user(format!("not JSON: {error}")).hint(hint))?;
     let fields = JsonFields::of(&value, hint)?;
     let (memory, speaker) = (fields.memory()?, fields.read("speaker", fields::text)?);
     if speaker.is_some()

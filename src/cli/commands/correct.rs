@@ -12,7 +12,7 @@ use crate::cli::working_folder::WorkingFolder;
 use crate::notebook::correct::{Corrected, Correction, Marks, Target, check_consistent};
 use crate::store::Store;
 use crate::types::fields::{count, flag, named, text, texts};
-use crate::types::{Moment, Persistence, Scope, Status, json, one_of};
+use crate::types::{Moment, Persistence, Scope, Status, one_of};
 
 /// Arguments of every correction.
 #[derive(Debug, Default, clap::Args)]
@@ -154,8 +154,8 @@ fn from_json(
     warn: &mut dyn FnMut(String),
 ) -> Result<Vec<(Correction, Moment)>, Failure> {
     const HINT: &str = "`memories supersede --help` shows the form of each correction";
-    let value: Value = json::read(text.as_bytes())
-        .map_err(|error| Failure::user(format!("not JSON: {error}")).hint(HINT))?;
+    let value: Value =
+        serde_json::from_str(text).map_err(|error| Failure::user(format!("not JSON: {error}")).hint(HINT))?;
     let list = match value {
         Value::Array(list) => list,
         other => vec![other],

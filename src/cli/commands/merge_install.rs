@@ -16,6 +16,7 @@ use crate::cli::failure::{Failure, unreadable};
 use crate::cli::git::{GitError, failed, git, line, run as run_git, work_tree};
 use crate::cli::own_program::{own_program, search_path};
 use crate::store::{Existing, create_folder, read_bounded, write_file, write_script};
+use crate::types::json::text_without_mark;
 
 /// The name of the program, which the shell looks up where that leads to this very program.
 const PROGRAM: &str = "memories";
@@ -196,7 +197,7 @@ fn write_attributes(path: &Path, pattern: &str, install: Install) -> Result<Step
 fn has_attributes(text: &[u8], pattern: &str) -> bool {
     let text = String::from_utf8_lossy(text);
     let (mut merge, mut diff) = (false, false);
-    for line in text.trim_start_matches('\u{FEFF}').lines() {
+    for line in text_without_mark(&text).lines() {
         let Some(words) = line.trim_start().strip_prefix(pattern) else { continue };
         if !words.starts_with([' ', '\t']) {
             continue;
