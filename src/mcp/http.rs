@@ -186,14 +186,20 @@ impl Door {
             Err(error) => return refuse(unread(error)),
         };
         let body = message_of(body);
-        if let Line::Refused(refusal) = read(&body) {
-            return json_answer(StatusCode::BAD_REQUEST, refusal);
-        }
+        let is_ignored = match read(&body) {
+            Line::Refused(refusal) => return json_answer(StatusCode::BAD_REQUEST, refusal),
+            Line::Ignored => !body.is_empty(),
+            Line::Message(_) => false,
+        };
         let answering = self.answering.clone().acquire_owned().await.expect("the semaphore is never closed");
-        let response = self.service.handle(Request::from_parts(parts, Body::from(body.clone()))).await;
+        let response = self.service.handle(Request::from_parts(parts, Body::from(body))).await;
         match response.status() {
             // The content type was right: the SDK could not read the message.
-            StatusCode::UNSUPPORTED_MEDIA_TYPE => malformed(&body),
+            StatusCode::UNSUPPORTED_MEDIA_TYPE if is_ignored => StatusCode::ACCEPTED.into_response(),
+            StatusCode::UNSUPPORTED_MEDIA_TYPE => {
+                let refusal = refusal(NOT_REQUEST, "the request has no message", None);
+                json_answer(StatusCode::BAD_REQUEST, refusal)
+            }
             _ => response.map(|body| Body::new(Held { body: Body::new(body), _permits: [answering, room] })),
         }
     }
@@ -202,15 +208,6 @@ impl Door {
 /// The bytes of a message without a byte order mark and white space around it.
 fn message_of(body: Bytes) -> Bytes {
     body.slice_ref(without_mark(body.trim_ascii()).trim_ascii())
-}
-
-/// The answer to what is no message.
-fn malformed(body: &[u8]) -> Response {
-    match read(body) {
-        Line::Ignored if !body.is_empty() => StatusCode::ACCEPTED.into_response(),
-        Line::Refused(refusal) => json_answer(StatusCode::BAD_REQUEST, refusal),
-        _ => json_answer(StatusCode::BAD_REQUEST, refusal(NOT_REQUEST, "the request has no message", None)),
-    }
 }
 
 fn healthy(parts: &Parts) -> Response {
