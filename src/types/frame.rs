@@ -130,16 +130,16 @@ pub(crate) fn text_below<'t>(title: &str, text: &'t str) -> Cow<'t, str> {
     }
 }
 
-/// Letters at the begin of a title and a text by which the text may begin with the title.
+/// Letters compared at the beginning of a title and of its text.
 const LETTERS: usize = 6;
 
 /// True if a text may begin with its title as both are written, so that [`text_below`] shows less of it.
 pub(crate) fn begins_alike(title: &str, body: &str) -> bool {
-    let begin = |text: &'_ str| -> Vec<char> {
-        let letters = text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase);
-        letters.take(LETTERS).collect()
-    };
-    begin(title) == begin(body)
+    first_letters(title).eq(first_letters(body))
+}
+
+fn first_letters(text: &str) -> impl Iterator<Item = char> {
+    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).take(LETTERS)
 }
 
 /// A title before its origin in parentheses. Where it ends like an origin of its own, that has a backslash.
