@@ -219,7 +219,7 @@ impl Chosen<'_> {
             if self.groups.contains(&group) { 0 } else { estimate_tokens(group.heading(self.format)) };
         let (room, left) = self.room_for(candidate);
         let Some((memory, cost)) =
-            fit_memory(memory, left.saturating_sub(heading), room, (self.format, self.limits.now))
+            fit_memory(memory, left.saturating_sub(heading), room, self.format, self.limits.now)
         else {
             self.is_find_left_out |= candidate.rank.is_find();
             return false;
@@ -349,7 +349,7 @@ mod tests {
                 () => rooms.other,
             };
             if let Some((memory, cost)) =
-                fit_memory(memory, room.saturating_sub(used + heading), room, (format, limits.now))
+                fit_memory(memory, room.saturating_sub(used + heading), room, format, limits.now)
             {
                 used += heading + cost;
                 groups.push(group);

@@ -15,7 +15,8 @@ pub(super) fn fit_memory(
     memory: Memory,
     left: usize,
     room: usize,
-    (format, now): (Format, Option<Instant>),
+    format: Format,
+    now: Option<Instant>,
 ) -> Option<(Memory, usize)> {
     let cost = cost_of_memory(&memory, format, now);
     if cost <= left {
