@@ -1,12 +1,15 @@
 //! `review`: what waits for a person's decision, and the decision.
 
+use std::collections::HashSet;
+
 use serde::Serialize;
 use serde_json::json;
 
 use crate::cli::commands::common::{at_turn, resolve_scope};
+use crate::cli::commands::correct::target;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
-use crate::notebook::correct::{Corrected, Correction, Target};
+use crate::notebook::correct::{Corrected, Correction};
 use crate::notebook::doubt::{Doubt, contested_titles, doubt_of};
 use crate::notebook::{MemoryObjects, Snapshot};
 use crate::types::frame::{indented, one_line};
@@ -64,7 +67,7 @@ pub fn run(cli: Cli<'_>, args: ReviewArgs) -> Result<u8, Failure> {
     let scope = scope.map(|name| resolve_scope(&cli.settings.working_folder, &store, &name)).transpose()?;
     match (scope, title) {
         (Some(scope), Some(title)) => {
-            let target = Target { scope, title: title.trim().to_owned(), line };
+            let target = target(&scope, &title, line);
             let decision = if accept { Correction::Accept(target) } else { Correction::Reject(target) };
             decide(cli, decision, dry_run)
         }
@@ -85,17 +88,14 @@ fn decide(mut cli: Cli<'_>, decision: Correction, dry_run: bool) -> Result<u8, F
 
 fn list(cli: Cli<'_>, snapshot: &Snapshot, wanted: Option<&Scope>) -> Result<u8, Failure> {
     let objects = MemoryObjects::of(snapshot);
-    let mut scopes: Vec<(Scope, &str)> = Vec::new();
-    for (scope, name) in snapshot.all_headings() {
-        let is_new = !scopes.iter().any(|(known, _)| *known == scope);
-        if is_new && wanted.is_none_or(|wanted| *wanted == scope) {
-            scopes.push((scope, name));
-        }
-    }
+    let mut known = HashSet::new();
     let mut waiting = Vec::new();
     let mut text = String::new();
-    for (scope, name) in &scopes {
-        let section = snapshot.section(scope);
+    for (scope, name) in snapshot.all_headings() {
+        if wanted.is_some_and(|wanted| *wanted != scope) || !known.insert(scope.clone()) {
+            continue;
+        }
+        let (scope, section) = (&scope, snapshot.section(&scope));
         for memory in section.live() {
             let Some(doubt) = doubt_of(memory) else { continue };
             let titles = contested_titles(scope, memory);
