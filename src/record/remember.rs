@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::types::fields::{Expected, FieldError, Fields, text};
+use crate::types::fields::{Expected, FieldError, Fields, number, text};
 use crate::types::{Category, DEFAULT_IMPORTANCE, EXPECTED_SCALE, ImportanceScale, importance_of_program};
 
 /// A memory that the player states directly, without a model.
@@ -19,7 +19,7 @@ pub struct Remember {
 
 /// Reads a scale of importance by its highest value.
 pub(crate) fn importance_scale(value: &Value) -> Result<ImportanceScale, Expected> {
-    value.as_f64().and_then(ImportanceScale::new).ok_or(EXPECTED_SCALE.into())
+    number(value).ok().and_then(ImportanceScale::new).ok_or(EXPECTED_SCALE.into())
 }
 
 /// Reads what the player states in a turn, with an importance on a scale, if the turn names no other.

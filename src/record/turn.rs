@@ -471,6 +471,14 @@ mod tests {
     }
 
     #[test]
+    fn a_scale_may_stand_in_quotation_marks() {
+        let turn = read(
+            r#"{"action": "a", "response": "b", "location": 1, "remember": "x", "remember_importance": 7, "importance_scale": "10"}"#,
+        );
+        assert_eq!(turn.expect("a turn").remember.expect("kept").importance, 700);
+    }
+
+    #[test]
     fn importance_that_is_no_number_is_the_default() {
         let turn = read(
             r#"{"action": "a", "response": "b", "location": 1, "remember": "x", "remember_importance": "high"}"#,

@@ -68,7 +68,7 @@ pub(crate) struct ExtractArgs {
     #[arg(long, value_name = "N", value_parser = parse_count::<usize>)]
     max: Option<usize>,
     /// Highest importance on the model's scale, such as 10 [default: 1000]
-    #[arg(long, value_name = "N", value_parser = parse_importance_scale)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_importance_scale)]
     importance_scale: Option<ImportanceScale>,
     /// Exit with 3 if the model fails
     #[arg(long)]

@@ -135,7 +135,7 @@ pub(crate) struct RecordArgs {
     #[arg(value_parser = parse_importance)]
     remember_importance: Option<f64>,
     /// Highest importance on your scale, such as 10 [default: 1000]
-    #[arg(long, value_name = "N", value_parser = parse_importance_scale)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_importance_scale)]
     importance_scale: Option<ImportanceScale>,
     /// Category of that text [default: NOTE]
     #[arg(long, value_name = "CATEGORY", requires = "remember")]
