@@ -32,7 +32,7 @@ pub(crate) struct AdoptArgs {
     /// Only the entry with this exact title
     #[arg(long, value_name = "TITLE")]
     title: Option<String>,
-    /// Who wrote them: `person` or `model`
+    /// Author of the entries: `person` or `model`
     #[arg(long, value_name = "WHO", default_value = "person", value_parser = parse_author)]
     author: Author,
     /// Show what would be done; change nothing

@@ -22,7 +22,7 @@ Examples:
 With --json: {version, from, places: [{id, name, steps, actions, directions,
 named}], left_out}; steps and actions are null where no way is known.")]
 pub(crate) struct FrontierArgs {
-    /// Where to start; without it, where the last turn of this episode ended, before its first turn where the game begins
+    /// Place to start from [default: where the last turn of this episode ended; before its first turn, where the game begins]
     #[arg(value_name = "ID", allow_negative_numbers = true)]
     from: Option<String>,
     /// Number of places

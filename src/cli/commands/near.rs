@@ -17,7 +17,7 @@ Examples:
 
 With --json: {version, from, places: [{id, name, steps, actions}]}.")]
 pub(crate) struct NearArgs {
-    /// Where to start; without it, where the last turn of this episode ended, before its first turn where the game begins
+    /// Place to start from [default: where the last turn of this episode ended; before its first turn, where the game begins]
     #[arg(value_name = "ID", allow_negative_numbers = true)]
     from: Option<String>,
     /// Number of steps to look

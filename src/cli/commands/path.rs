@@ -26,7 +26,7 @@ from, to, actions, steps: [{action, from, to, count, episode, turn, after?,
 refused_since?: {episode, turn, reply}, sometimes_to?, deadly?}]}. A place is
 {id, name}.")]
 pub(crate) struct PathArgs {
-    /// Where to start; without it, where the last turn of this episode ended, before its first turn where the game begins
+    /// Place to start from [default: where the last turn of this episode ended; before its first turn, where the game begins]
     #[arg(value_name = "FROM", allow_negative_numbers = true)]
     from: Option<String>,
     /// Where to go

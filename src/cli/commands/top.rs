@@ -37,7 +37,7 @@ Examples:
 With --json: {version, memories: [{scope, name, category, title, text,
 importance, …}]}; with --decay also {decayed, age}.")]
 pub(crate) struct TopArgs {
-    /// Number of memories, 1 to 20; of more, 20 are shown
+    /// Number of memories; at most 20 are shown
     #[arg(short = 'n', long, value_name = "N", default_value = "10", allow_negative_numbers = true, value_parser = parse_shown)]
     number: usize,
     /// Let importance decay with age; half-life in turns [default: 200]
