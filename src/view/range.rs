@@ -32,14 +32,14 @@ impl FromStr for Since {
     fn from_str(text: &str) -> Result<Since, String> {
         let number = |text: &str| text.parse::<u64>().ok();
         let turn = text.split_once('.').and_then(|(episode, turn)| number(episode).zip(number(turn)));
-        let day = || {
-            let time = Some(text).filter(|text| is_date(text)).and_then(Instant::of)?;
-            Some(Since::Time(time.as_second()))
+        let time = || {
+            let instant = Some(text).filter(|text| is_date(text)).and_then(Instant::of)?;
+            Some(Since::Time(instant.as_second()))
         };
         number(text)
             .map(Since::Episode)
             .or_else(|| turn.map(|(episode, turn)| Since::Turn(episode, turn)))
-            .or_else(day)
+            .or_else(time)
             .ok_or_else(|| {
                 format!("`{text}` is not an episode (`3`), a turn (`3.20`) or a day (`2026-01-31`)")
             })
