@@ -1,4 +1,5 @@
-//! What a model was shown about a turn: the grounds of its answer, and the memories that it may name.
+//! The part of a turn's prompt that a model's answer may refer to: the grounds of the answer, and the memories that it may
+//! name.
 
 use crate::record::changes::{Changes, inventory_change};
 use crate::record::context::TurnContext;

@@ -115,7 +115,7 @@ pub fn run(mut cli: Cli<'_>, args: CheckArgs) -> Result<u8, Failure> {
     Ok(exit)
 }
 
-/// True for a blank line that leaves or comes with others.
+/// True if a change only removes a blank line.
 fn is_blank(change: &LineChange) -> bool {
     let gone = change.before.as_deref().filter(|_| change.after.is_none());
     gone.is_some_and(|line| line.trim().is_empty())

@@ -33,7 +33,8 @@ enum Operation {
 }
 
 impl Operation {
-    /// Files of the repository that are there while git does it; a rebase picks commits, too.
+    /// Files in git's own folder, each of which exists only during its operation. A rebase comes first, because it may
+    /// have the file of a cherry-pick too.
     const SIGNS: [(&str, Operation); 5] = [
         ("rebase-merge", Operation::Rebase),
         ("rebase-apply", Operation::Rebase),
@@ -42,7 +43,7 @@ impl Operation {
         ("MERGE_HEAD", Operation::Merge),
     ];
 
-    /// What git calls ours and theirs, where this may surprise.
+    /// A notice that says which side is ours and which is theirs, for operations where a reader may mistake them.
     fn sides(self) -> Option<&'static str> {
         match self {
             Operation::Rebase => Some(
@@ -289,7 +290,7 @@ fn write(cli: &mut Cli<'_>, store: Store, present: &str, text: &str) -> Result<(
     Ok(())
 }
 
-/// What was done.
+/// The outcome, which is printed as a sentence.
 struct Done {
     names: Names,
     operation: Operation,

@@ -1,4 +1,5 @@
-//! What `merge` of files and of a conflict share: the sides with their names, and the conflicts that are left.
+//! Helpers that `merge` of three files and `merge --resolve` share: the sides with their names, the merged text, and the
+//! conflicts that are left.
 
 use std::path::PathBuf;
 
@@ -10,8 +11,8 @@ use crate::document::compare::{Presence, compare_lines};
 use crate::document::conflict::conflicts;
 use crate::document::merge::{Labels, MergeConflict, Merged, merge};
 use crate::notebook::Draft;
-
 use crate::store::StoreError;
+
 /// Names of the three texts in markers.
 pub(super) struct Names {
     pub(super) ours: Option<String>,

@@ -69,7 +69,7 @@ fn what_git_brought_has_no_known_author_and_what_an_editor_wrote_is_a_persons() 
     assert!(said.contains("\"Sack\", which stays (a person wrote it)"), "{said}");
     commit(&world, "two");
 
-    // What a pull brings was not written here.
+    // An entry that a pull brings has no known author on this machine.
     record(&world, "one", (5, "Miller", "The miller sleeps at noon."));
     commit(&world, "one");
     world.git("two", &["pull", "-q", "--no-edit", "-X", "theirs"]);
