@@ -4,7 +4,8 @@
 //! would read differently: headings (`commonmark`), references (`references`) and double-encoded
 //! characters (`double_encoding`).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::collections::btree_map::{self, BTreeMap};
 
 use crate::document::commonmark::viewer_differences;
 use crate::document::conflict::{Conflicts, conflicts};
@@ -69,10 +70,18 @@ fn problems_outside_conflicts(source: &str) -> Vec<Problem> {
             boundaries.push(if marked { 0 } else { start });
         }
         let Some(heading) = &block.heading else { continue };
-        if let Some(name) = names.insert(&heading.scope, &heading.name) {
-            let is_joined = twins::have_one_name(name, &heading.name);
-            let scope = heading.scope.to_string();
-            problems.push(Problem::new(line, 1, Kind::SecondSection { scope, is_joined }));
+        match names.entry(&heading.scope) {
+            btree_map::Entry::Vacant(first) => {
+                first.insert(&heading.name);
+            }
+            btree_map::Entry::Occupied(mut first) => {
+                let is_joined = twins::have_one_name(first.get(), &heading.name);
+                let scope = heading.scope.to_string();
+                problems.push(Problem::new(line, 1, Kind::SecondSection { scope, is_joined }));
+                if first.get().is_empty() {
+                    first.insert(&heading.name);
+                }
+            }
         }
         let section = Section { text, line };
         let parsed = block.parsed(source);

@@ -129,7 +129,7 @@ pub(super) fn parse_entry(text: &str) -> Option<Memory> {
     let lines = scan::lines(text);
     let (first, mut body) = lines.split_first().filter(|(first, _)| !first.hidden)?;
     let mut memory = grammar::parse_entry(first.text(text))?;
-    if is_all_struck(body.iter().map(|line| (line.text(text), line.hidden))) {
+    if memory.is_live() && is_all_struck(body.iter().map(|line| (line.text(text), line.hidden))) {
         memory.status = Status::Superseded;
     }
     if !memory.is_live() {
@@ -195,7 +195,7 @@ impl<'a> HeadReader<'a> {
         let key = (parts.bracket, entry.is_ephemeral, entry.is_live());
         let kind = self.kinds.entry(key).or_insert_with(|| {
             let (category, persistence, status) = parts.read_bracket().expect("an entry has a category");
-            // A live entry whose text is struck.
+            // The text of an entry may be struck while its brackets call it live.
             let status = if entry.is_live() { status } else { Status::Superseded };
             let persistence = if entry.is_ephemeral { Persistence::Ephemeral } else { persistence };
             Rc::new(Kind { category, persistence, status })

@@ -13,11 +13,13 @@ use crate::types::{Moment, Provenance, Span};
 /// fields, `Ep1/T5`, is given once for each.
 pub(crate) fn split_fields(text: &str) -> impl Iterator<Item = (&str, Field<'_>)> {
     let mut rest = Some(text);
-    let mut more: (&str, std::vec::IntoIter<Field<'_>>) = ("", Vec::new().into_iter());
+    let mut more: Option<(&str, std::vec::IntoIter<Field<'_>>)> = None;
     std::iter::from_fn(move || {
         loop {
-            if let Some(field) = more.1.next() {
-                return Some((more.0, field));
+            if let Some((text, fields)) = &mut more
+                && let Some(field) = fields.next()
+            {
+                return Some((*text, field));
             }
             let text = rest.take()?.trim_start();
             if let Some(goal) = text.strip_prefix("Goal:") {
@@ -34,10 +36,11 @@ pub(crate) fn split_fields(text: &str) -> impl Iterator<Item = (&str, Field<'_>)
             if let Some(shape) = shape(field) {
                 return Some((field, shape));
             }
-            more = (field, loose_fields(field).into_iter());
-            if more.1.len() == 0 {
+            let fields = loose_fields(field);
+            if fields.is_empty() {
                 return Some((field, Field::Other));
             }
+            more = Some((field, fields.into_iter()));
         }
     })
 }

@@ -1,15 +1,15 @@
 //! Folds the lines of one list of evidence, for `fmt`.
 //!
-//! The lines of a list enter; what stands in which of them leaves. Of two lines about the same action or way the later
+//! The lines of a list enter; which of them stay, and with which actions, leaves. Of two lines about the same action or way the later
 //! counts, as for readers, and actions with one reply share a line. A line that says more than its actions is a
 //! person's: it stays, and so do the others about its actions.
 
 use std::collections::{HashMap, HashSet};
-use std::hash::Hash;
 
 use crate::document::evidence::{AttemptLine, LineKey, line_key};
+use crate::document::section::keep_latest;
 use crate::document::ways::WayLine;
-use crate::types::{Attempt, Scope, fold_action};
+use crate::types::{Attempt, Scope};
 
 /// The lines of a list after folding, by their numbers in it.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -30,7 +30,9 @@ pub(super) fn fold_attempts(scope: &Scope, lines: &[&AttemptLine]) -> Folds {
     let places = whole().flat_map(|(at, line)| (0..line.attempts.len()).map(move |number| (at, number)));
     let attempt = |(at, number): (usize, usize)| &lines[at].attempts[number];
     let open: Vec<(usize, usize)> = places.filter(|&place| !is_spared(attempt(place))).collect();
-    let latest = latest(&open, |&place| key(attempt(place)), |&place| moment(attempt(place)));
+    let mut latest = open;
+    keep_latest(&mut latest, |&place| key(attempt(place)), |&place| moment(attempt(place)));
+    let latest: HashSet<(usize, usize)> = latest.into_iter().collect();
     let mut folds = Folds::default();
     let mut known: HashMap<LineKey, usize> = HashMap::new();
     for (at, line) in whole() {
@@ -65,26 +67,12 @@ fn moment(attempt: &Attempt) -> (Option<u64>, Option<u64>) {
 
 /// The numbers of the lines of ways that leave.
 pub(super) fn folded_ways(lines: &[&WayLine]) -> Vec<usize> {
-    let key = |at: &usize| (fold_action(&lines[*at].way.action), lines[*at].way.to);
+    let key = |at: &usize| lines[*at].way.key();
     let (open, persons): (Vec<usize>, Vec<usize>) = (0..lines.len()).partition(|&at| lines[at].is_whole);
     let spared: HashSet<(String, u64)> = persons.iter().map(key).collect();
     let open: Vec<usize> = open.into_iter().filter(|at| !spared.contains(&key(at))).collect();
-    let latest = latest(&open, key, |&at| (lines[at].way.episode, lines[at].way.turn));
+    let mut latest = open.clone();
+    keep_latest(&mut latest, key, |&at| (lines[at].way.episode, lines[at].way.turn));
+    let latest: HashSet<usize> = latest.into_iter().collect();
     open.into_iter().filter(|at| !latest.contains(at)).collect()
-}
-
-/// The latest of those with one key; of two of one moment the one that stands later.
-fn latest<T: Copy + Eq + Hash, K: Eq + Hash, O: PartialOrd>(
-    values: &[T],
-    key: impl Fn(&T) -> K,
-    moment: impl Fn(&T) -> O,
-) -> HashSet<T> {
-    let mut latest: HashMap<K, T> = HashMap::new();
-    for value in values {
-        let kept = latest.entry(key(value)).or_insert(*value);
-        if moment(value) >= moment(kept) {
-            *kept = *value;
-        }
-    }
-    latest.into_values().collect()
 }

@@ -198,7 +198,7 @@ impl Section<'_> {
         for (at, attempts) in folds.kept {
             let moment = (attempts[0].episode, attempts[0].turn);
             let is_one_moment = attempts.iter().all(|attempt| (attempt.episode, attempt.turn) == moment);
-            // A shared mark is that of the earliest action.
+            // The mark of a shared line is that of its earliest action.
             let has_own_mark = |action: &str| !is_one_moment || worked(action);
             let written = write_attempts(&attempts, has_own_mark).into_iter().next();
             self.put(line_at(self.text, lines[at].range.start), |_| written);

@@ -180,6 +180,9 @@ fn split_tail(tail: &str) -> Option<&str> {
     if tail.is_empty() {
         return Some("");
     }
+    if let Some(fields) = tail.strip_prefix("*(").and_then(|inner| inner.strip_suffix(")*")) {
+        return Some(fields);
+    }
     let marked = tail.strip_prefix(['*', '_']).and_then(|inner| inner.strip_suffix(['*', '_']));
     let inner = marked.unwrap_or(tail).strip_prefix('(')?.strip_suffix(')')?;
     (marked.is_some() || are_fields(inner)).then_some(inner)

@@ -15,7 +15,7 @@ use crate::document::grammar;
 use crate::document::parser::RegionKind;
 use crate::document::scan::{self, Event, walk};
 use crate::document::section::Section;
-use crate::document::visits;
+use crate::document::visits::{Visits, parse_visits};
 use crate::document::ways::{KnownWay, known_way};
 use crate::types::{Attempt, Scope, TryResult};
 
@@ -25,7 +25,7 @@ pub struct KnownSection<'a> {
     pub(crate) scope: Scope,
     pub(crate) name: Cow<'a, str>,
     /// The line of visits; `None` where there is none, or it was not asked for.
-    visits: Option<&'a str>,
+    visits: Option<Visits>,
     /// In the order of the file.
     pub(crate) ways: Vec<KnownWay<'a>>,
     /// Actions that were tried.
@@ -61,8 +61,7 @@ impl<'a> KnownSection<'a> {
 
     /// True if the place was visited in an episode, as its line of visits says.
     pub(crate) fn was_visited_in(&self, episode: u64) -> bool {
-        let visits = self.visits.and_then(visits::parse_visits);
-        visits.is_some_and(|visits| visits.episodes.contains(&episode))
+        self.visits.as_ref().is_some_and(|visits| visits.episodes.contains(&episode))
     }
 }
 
@@ -174,8 +173,11 @@ impl<'a> Reader<'a> {
             return;
         }
         let visits = &mut self.sections[at].visits;
-        if self.region == RegionKind::Head && visits.is_none() && visits::parse_visits(line).is_some() {
-            *visits = Some(line);
+        if self.region == RegionKind::Head
+            && visits.is_none()
+            && let Some(found) = parse_visits(line)
+        {
+            *visits = Some(found);
         } else if !self.region.is_evidence() || self.in_entry {
             // An entry lasts until the next heading.
         } else if line.starts_with(['*', '_', ' ']) && grammar::parse_entry(line).is_some() {

@@ -5,6 +5,7 @@
 
 use crate::document::field::{Field, is_date};
 use crate::types::Span;
+use crate::types::frame::narrow;
 
 /// The longest text that is looked at, in bytes. Longer ones are prose.
 const MAX_BYTES: usize = 80;
@@ -12,7 +13,7 @@ const MAX_BYTES: usize = 80;
 /// Marks of emphasis, of code and of escapes, which say nothing of a field.
 const DECORATION: [char; 4] = ['*', '_', '`', '\\'];
 
-/// Brackets around all of a field.
+/// Brackets and spaces that may stand around the fields.
 const BRACKETS: [char; 5] = ['[', ']', '(', ')', ' '];
 
 /// The fields that a text names; empty where one of its words is of no field.
@@ -36,9 +37,8 @@ pub(crate) fn loose_fields(text: &str) -> Vec<Field<'static>> {
 pub(crate) fn plain(c: char) -> char {
     match c {
         '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{FE58}' | '\u{FE63}' | '\u{FF0D}' => '-',
-        '\u{FF01}'..='\u{FF5E}' => char::from_u32(u32::from(c) - 0xFEE0).unwrap_or(c),
         c if c.is_whitespace() => ' ',
-        c => c,
+        c => narrow(c),
     }
 }
 

@@ -14,7 +14,6 @@ use crate::document::near_entry;
 use crate::document::parser::{Entry, ParsedSection, Region, RegionKind};
 use crate::document::problem::{Kind, Nearest, Problem, column};
 use crate::document::scan::{self, Line, LineNumbers};
-use crate::document::strike::is_all_struck;
 use crate::document::text::is_escaped_in_text;
 use crate::document::tree::{Block, Document};
 use crate::document::visits;
@@ -354,7 +353,7 @@ impl Reader<'_> {
                 (format!("{} *({})*", line.trim_end(), fields.trim_matches(['*', '_', '(', ')'])), 2);
             problems.push((1, Kind::WrappedFields(fields.to_owned()), true));
         }
-        if memory.is_live() && self.is_struck(entry) {
+        if memory.is_live() && entry.status == Status::Superseded {
             let status =
                 grammar::parse_entry(&line).map(|memory| Memory { status: Status::Superseded, ..memory });
             line = status.map_or(line, |memory| grammar::write_entry(&memory));
@@ -374,13 +373,6 @@ impl Reader<'_> {
             let kind = Kind::EntryAmongTries(content.to_owned());
             self.found.problems.push(Problem::new(self.first + at, 1, kind));
         }
-    }
-
-    /// True if each line of an entry's text is struck.
-    fn is_struck(&self, entry: &Entry) -> bool {
-        let of_text = self.lines[entry.line_number + 1..].iter();
-        let of_text = of_text.take_while(|line| line.range.start < entry.range.end);
-        is_all_struck(of_text.map(|line| (line.text(self.text), line.hidden)))
     }
 
     /// The fields of an entry that stand alone in the line below it.

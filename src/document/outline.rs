@@ -135,7 +135,8 @@ impl<'a> Reader<'a> {
             Some(b'\n') => self.content_end + 1,
             _ => self.content_end,
         };
-        let status = if is_struck_entry(&self.text[start..end]) { Status::Superseded } else { status };
+        let is_struck = status != Status::Superseded && is_struck_entry(&self.text[start..end]);
+        let status = if is_struck { Status::Superseded } else { status };
         let section = u32::try_from(self.outline.sections.len() - 1).expect("fewer sections than bytes");
         self.outline.entries.push(EntrySpan { section, range: start..end, status, episode });
     }

@@ -190,7 +190,7 @@ pub enum Kind {
         found: u64,
     },
     /// An importance that may be meant on a scale of ten.
-    #[error("importance {0} of 1000 is next to nothing")]
+    #[error("importance {0} is almost the lowest on the scale of 1 to 1000")]
     LowImportance(u16),
     /// A line that ends with a carriage return alone, as old Macs wrote it: what follows is read as the same line.
     #[error("a carriage return alone ends no line: what follows it is read as the same line")]

@@ -9,7 +9,7 @@ use crate::document::evidence::AttemptLine;
 use crate::document::grammar::{self, Heading};
 use crate::document::notes::{Note, PlacedNote};
 use crate::document::parser::{ParsedSection, Placed, parse_section};
-use crate::types::{Attempt, Memory, Moment, Persistence, Scope, Way, fold_action, fold_title};
+use crate::types::{Attempt, Memory, Moment, Persistence, Scope, Way, fold_title};
 
 /// A comment that stands above a note of a person.
 const NOTE_MARK: &str = "<!-- note by hand -->\n";
@@ -96,8 +96,7 @@ impl Section {
         keep_latest(&mut self.tried, action, moment);
         keep_latest(&mut self.worked, action, moment);
         keep_latest(&mut self.seen, action, moment);
-        let way = |way: &Way| (fold_action(&way.action), way.to);
-        keep_latest(&mut self.ways, way, |way| (way.episode, way.turn));
+        keep_latest(&mut self.ways, Way::key, |way| (way.episode, way.turn));
     }
 
     /// Adds the same scope's section of the session file; its memories are ephemeral.
@@ -157,7 +156,7 @@ impl<'a> UnreadSection<'a> {
 }
 
 /// Keeps one value of those about the same, the latest, in the place of the first.
-fn keep_latest<T, K: Hash + Eq, O: PartialOrd>(
+pub(super) fn keep_latest<T, K: Hash + Eq, O: PartialOrd>(
     values: &mut Vec<T>,
     key: impl Fn(&T) -> K,
     moment: impl Fn(&T) -> O,

@@ -103,6 +103,9 @@ pub(crate) fn read_title(written: &str) -> String {
 
 /// Removes every `\` before a character that needs one.
 pub(crate) fn unescape(text: &str, needs_escape: impl Fn(char) -> bool) -> String {
+    if memchr::memchr(b'\\', text.as_bytes()).is_none() {
+        return text.to_owned();
+    }
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {

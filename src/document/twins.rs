@@ -17,11 +17,10 @@ use crate::document::scan;
 use crate::document::splice::{Style, splice_all};
 use crate::document::tree::{Block, Document};
 use crate::document::visits;
-use crate::types::{Scope, fold_action};
+use crate::types::Scope;
 
-/// The twins of one section, by line from its heading as 0; second visits lines are told by the parser.
+/// The twins of one section. Their lines count from its heading, which is line 0. The parser reports second visits lines.
 pub(super) fn problems(scope: &Scope, text: &str, parsed: &ParsedSection) -> Vec<Problem> {
-    let line_of = |start: usize| memchr::memchr_iter(b'\n', &text.as_bytes()[..start]).count();
     let lists = second_lists(parsed);
     let lists = lists.map(|region| (region.range.start, Kind::SecondList(region.kind.heading())));
     let mut found: Vec<(usize, Kind)> = lists.collect();
@@ -39,10 +38,10 @@ pub(super) fn problems(scope: &Scope, text: &str, parsed: &ParsedSection) -> Vec
     }
     let ways = parsed.ways.iter().map(|line| {
         let way = &line.value.way;
-        ((fold_action(&way.action), way.to), line.range.start, line.value.is_whole, &*way.action)
+        (way.key(), line.range.start, line.value.is_whole, &*way.action)
     });
     found.extend(second_lines(ways));
-    found.into_iter().map(|(start, kind)| Problem::new(line_of(start), 1, kind)).collect()
+    found.into_iter().map(|(start, kind)| Problem::new(scan::line_number(text, start) - 1, 1, kind)).collect()
 }
 
 /// The regions of a part of a section that begins for the second time.
@@ -94,7 +93,7 @@ pub fn fix(source: &str) -> Formatted {
 fn join(source: &str) -> Formatted {
     let unchanged = || Formatted { text: source.to_owned(), changes: Vec::new() };
     let mut document = Document::parse(source.to_owned());
-    // What is open reaches beyond its section.
+    // An unclosed fence or comment may reach into later sections, so no section can be joined on its own.
     if document.is_unclosed() {
         return unchanged();
     }
@@ -173,9 +172,7 @@ fn join_sections(document: &mut Document) -> bool {
 
 /// The lines of a text that left or came.
 fn changed_lines(before: &str, after: &str) -> Vec<LineChange> {
-    let lines = |text: &'_ str| -> Vec<String> { text.split_inclusive('\n').map(str::to_owned).collect() };
-    let (old, new) = (lines(before), lines(after));
-    let [old, new] = [&old, &new].map(|lines| lines.iter().map(String::as_str).collect::<Vec<_>>());
+    let [old, new] = [before, after].map(|text| text.split_inclusive('\n').collect::<Vec<&str>>());
     let diff = TextDiff::from_slices(&old, &new);
     let mut line = 1;
     let mut changes = Vec::new();

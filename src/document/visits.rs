@@ -129,10 +129,8 @@ fn parse_episodes(list: &str) -> Option<(Vec<u64>, Option<u64>)> {
             }
             _ => item,
         };
-        let (first, last) = match item.split_once('-').or_else(|| item.split_once(" to ")) {
-            Some((first, last)) => (episode(first)?, episode(last)?),
-            None => (episode(item)?, episode(item)?),
-        };
+        let (first, last) = item.split_once('-').or_else(|| item.split_once(" to ")).unwrap_or((item, item));
+        let (first, last) = (episode(first)?, episode(last)?);
         if first > last || last - first > MAX_RANGE {
             return None;
         }
@@ -167,7 +165,7 @@ pub fn write_visits(visits: &Visits) -> String {
     parts.join(" | ")
 }
 
-/// The key that stands twice in a visits line, as it is written.
+/// The key, in lower case, that stands twice in a visits line; `None` where each stands once.
 pub(crate) fn repeated_key(line: &str) -> Option<String> {
     let key = |part: &str| {
         let part = part.trim_matches(|c: char| !c.is_alphanumeric());

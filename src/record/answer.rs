@@ -12,7 +12,7 @@ use crate::record::answer_fields::{
     Fields, SUPERSEDES, WRONG, find, first_text, first_value, keep_first, superseded_by, wrong_of,
 };
 use crate::record::prompt::{MAX_MEMORIES, MAX_TEXT_CHARS, MAX_TITLE_CHARS, SYSTEM};
-use crate::record::proposal::{Proposal, Proposed, Side, Wrong};
+use crate::record::proposal::{Named, Proposal, Proposed, Side, Wrong};
 use crate::record::shown::Shown;
 use crate::search::grounding::Grounding;
 use crate::types::text::{cut_at_sentence, cut_at_word, fold_spaces, truncate};
@@ -144,9 +144,11 @@ impl Reader<'_> {
         let (title, text) = within_bounds(title, text, warnings);
         let (mut memory, side) = memory_of(fields, title, text, warnings);
         memory.provenance.turns = read_turns(fields.get("first_turn"), self.shown.turns, warnings);
-        let mut named = Vec::new();
+        let mut named: Vec<Named> = Vec::new();
         for said in superseded_by(supersedes, warnings) {
-            named.extend(find(self.shown, &said, warnings));
+            // A title that is nearly one of the others means no second memory.
+            let found = find(self.shown, &said, warnings);
+            named.extend(found.filter(|found| !named.iter().any(|other| other.is_same(found))));
         }
         self.proposal.memories.push(Proposed { memory, side, supersedes: named, grounding });
         Ok(())
@@ -158,6 +160,9 @@ impl Reader<'_> {
         keep_first(&mut said, WRONG[0], warnings);
         for (said, reason) in said {
             let Some(named) = find(self.shown, &said, warnings) else { continue };
+            if wrong.iter().any(|other| other.named.is_same(&named)) {
+                continue;
+            }
             let grounding = match [&reason, &*reasoning].into_iter().find(|reason| !reason.is_empty()) {
                 Some(reason) => self.shown.judge(reason, reasoning),
                 None => Grounding::NotComparable,

@@ -2,7 +2,7 @@
 
 use crate::record::effect::Effect;
 use crate::search::grounding::Grounding;
-use crate::types::Memory;
+use crate::types::{Memory, same_title};
 
 /// The place that a memory belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +33,14 @@ pub struct Named {
     pub title: String,
     /// Its place, where a number says it.
     pub side: Option<Side>,
+}
+
+impl Named {
+    /// True if both name one memory: they share a title, and no two places are said.
+    pub(crate) fn is_same(&self, other: &Named) -> bool {
+        let is_elsewhere = self.side.is_some() && other.side.is_some() && self.side != other.side;
+        !is_elsewhere && same_title(&self.title, &other.title)
+    }
 }
 
 /// A memory that an answer calls wrong.

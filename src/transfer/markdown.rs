@@ -35,7 +35,10 @@ pub fn read(bytes: &[u8]) -> Result<TransferSource, TransferError> {
     }
     let mut names: BTreeMap<Scope, String> = BTreeMap::new();
     let mut source = TransferSource::default();
+    leave_out_lines(&document, &mut source);
     for (scope, section) in document.sections() {
+        let notes = section.notes.len() as u64;
+        source.leave_out(format!("notes by hand in {scope}"), notes, "they are no entries");
         let at = Origin::Line(first_lines.get(&scope).copied().unwrap_or(1));
         names.insert(scope.clone(), section.name.clone());
         let place = PlaceReference::Scope(scope, section.name.clone());
@@ -54,12 +57,11 @@ pub fn read(bytes: &[u8]) -> Result<TransferSource, TransferError> {
             source.push(Origin::Line(problem.line), Err(problem.kind.to_string()));
         }
     }
-    leave_out(&document, &mut source);
     Ok(source)
 }
 
-/// Notes the lines outside of sections and the notes of sections, which are no memories.
-fn leave_out(document: &Document, source: &mut TransferSource) {
+/// Notes the lines outside of sections, which are no memories.
+fn leave_out_lines(document: &Document, source: &mut TransferSource) {
     let mut first = 1;
     for (scope, text) in document.pieces() {
         let lines: Vec<(usize, &str)> =
@@ -68,10 +70,6 @@ fn leave_out(document: &Document, source: &mut TransferSource) {
         let Some((at, line)) = lines.first().filter(|_| scope.is_none()) else { continue };
         let what = format!("lines from line {at} on, \"{}\"", truncate(line.trim(), SHOWN_CHARS));
         source.leave_out(what, lines.len() as u64, "they stand in no section of a scope");
-    }
-    for (scope, section) in document.sections() {
-        let notes = section.notes.len() as u64;
-        source.leave_out(format!("notes by hand in {scope}"), notes, "they are no entries");
     }
 }
 

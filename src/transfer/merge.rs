@@ -280,7 +280,6 @@ fn secrets_of(memory: &Memory) -> Vec<&'static str> {
 impl SectionMerge {
     fn begin(lasting: Option<&Section>, session: Option<&Section>) -> SectionMerge {
         let key = |attempt: &Attempt| fold_action(&attempt.action);
-        let way = |way: &Way| (fold_action(&way.action), way.to);
         let lists = || lasting.into_iter();
         SectionMerge {
             entries: SectionEntries::of(lasting, session),
@@ -289,7 +288,7 @@ impl SectionMerge {
             tried: CountMerge::of(lists().flat_map(|section| &section.tried), key),
             worked: CountMerge::of(lists().flat_map(|section| &section.worked), key),
             seen: CountMerge::of(lists().flat_map(|section| &section.seen), key),
-            ways: CountMerge::of(lists().flat_map(|section| &section.ways), way),
+            ways: CountMerge::of(lists().flat_map(|section| &section.ways), Way::key),
             ..SectionMerge::default()
         }
     }
@@ -305,7 +304,7 @@ impl SectionMerge {
                 way.after.iter().map(|action| stored_line(action)).filter(|action| !action.is_empty());
             let way = Way { action: stored_line(&way.action), after: after.collect(), ..way.clone() };
             if !way.action.is_empty() {
-                self.ways.take((fold_action(&way.action), way.to), way, |way| way.count);
+                self.ways.take(way.key(), way, |way| way.count);
             }
         }
         for attempt in &section.worked {

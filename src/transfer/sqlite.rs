@@ -196,10 +196,10 @@ fn read(connection: &mut Connection, size: usize) -> Result<TransferSource, Tran
         let names = columns(connection, "memories")?;
         if names.iter().any(|name| matches!(name.as_str(), "content" | "text")) {
             read_memories(connection, &names, &mut source, &mut room)?;
-            leave_out_tables(connection, &mut source)?;
+            leave_out_tables(connection, true, &mut source)?;
             return Ok(Ok(source));
         }
-        leave_out_tables(connection, &mut source)?;
+        leave_out_tables(connection, false, &mut source)?;
         Ok(Err(source.left_out))
     };
     let source = rows().map_err(|error: rusqlite::Error| unreadable(&error))?;
@@ -212,14 +212,19 @@ fn read(connection: &mut Connection, size: usize) -> Result<TransferSource, Tran
 /// Tables that are read.
 const TABLES: [&str; 3] = ["memories", "places", "tried"];
 
-/// Notes the tables of which nothing is read, with their rows.
-fn leave_out_tables(connection: &Connection, source: &mut TransferSource) -> rusqlite::Result<()> {
+/// Notes the tables of which nothing is read, with their rows. `memories` is read where it has texts.
+fn leave_out_tables(
+    connection: &Connection,
+    has_texts: bool,
+    source: &mut TransferSource,
+) -> rusqlite::Result<()> {
     let query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' \
                  ORDER BY name";
     let mut statement = connection.prepare(query)?;
     let names: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
     let is_read = |name: &String| {
-        TABLES.contains(&name.to_lowercase().as_str()) && (name != "memories" || !source.items.is_empty())
+        let name = name.to_lowercase();
+        TABLES.contains(&name.as_str()) && (name != "memories" || has_texts)
     };
     let others: Vec<String> = names.into_iter().filter(|name| !is_read(name)).collect();
     for name in others {

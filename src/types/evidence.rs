@@ -94,6 +94,13 @@ pub struct Way {
     pub after: Vec<String>,
 }
 
+impl Way {
+    /// What two lines about the same way share: the folded action, and the id of the place to which it led.
+    pub(crate) fn key(&self) -> (String, u64) {
+        (fold_action(&self.action), self.to)
+    }
+}
+
 /// The count of a way that states none.
 fn once() -> u64 {
     1

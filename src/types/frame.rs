@@ -209,7 +209,7 @@ fn is_slash(c: char) -> bool {
 }
 
 /// The ASCII character that a wide one stands for.
-fn narrow(c: char) -> char {
+pub(crate) fn narrow(c: char) -> char {
     match c {
         '\u{FF01}'..='\u{FF5E}' => char::from_u32(u32::from(c) - 0xFEE0).unwrap_or(c),
         c => c,

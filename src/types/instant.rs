@@ -29,7 +29,10 @@ impl Instant {
     /// The instant that a text states; `None` where it states none.
     pub fn of(text: &str) -> Option<Instant> {
         let text = text.trim();
-        if let Ok(time) = text.parse::<Timestamp>() {
+        // A day alone is no timestamp, and most entries state one.
+        if text.len() > DATE
+            && let Ok(time) = text.parse::<Timestamp>()
+        {
             return Some(Instant(time));
         }
         let civil = text.parse::<DateTime>().ok().or_else(|| {

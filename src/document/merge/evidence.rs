@@ -6,7 +6,7 @@ use std::hash::Hash;
 use crate::document::evidence::template;
 use crate::document::merge::values::{Three, sum};
 use crate::document::visits::Visits;
-use crate::types::{Attempt, Scope, Way, fold_action};
+use crate::types::{Attempt, Scope, Way};
 
 /// The difference between ours and the merged evidence of one kind.
 #[derive(Debug)]
@@ -86,17 +86,13 @@ pub(super) fn merge_ways(three: &Three<'_, [Way]>) -> Changes<Way, (String, u64)
             ..later.clone()
         }
     };
-    merge_by(three, key_of_way, is_same, |_, _| false, combine)
+    merge_by(three, Way::key, is_same, |_, _| false, combine)
 }
 
 /// What opened a way: as the side has it that changed it, of two changes the one that says more.
 fn merge_openers(base: Option<&Vec<String>>, sides: [&Vec<String>; 2]) -> Vec<String> {
     let changed = sides.into_iter().filter(|side| Some(*side) != base);
     changed.max_by_key(|side| (side.len(), *side)).or(base).cloned().unwrap_or_default()
-}
-
-pub(super) fn key_of_way(way: &Way) -> (String, u64) {
-    (fold_action(&way.action), way.to)
 }
 
 /// Merges the visits of a section.

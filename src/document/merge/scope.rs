@@ -2,7 +2,7 @@
 
 use crate::document::merge::entries::Entries;
 use crate::document::merge::entry::Version;
-use crate::document::merge::evidence::{key_of_way, merge_attempts, merge_ways};
+use crate::document::merge::evidence::{merge_attempts, merge_ways};
 use crate::document::merge::result::Labels;
 use crate::document::merge::section::{Body, SectionMerge};
 use crate::document::merge::values::Three;
@@ -92,7 +92,7 @@ fn merge_evidence(merged: &mut Document, scope: &Scope, blocks: &[usize], bodies
     let ways = merge_ways(&three.of(|section| section.ways.as_slice()));
     if !ways.gone.is_empty() {
         merged.remove_lines(blocks, RegionKind::Ways, |parsed| {
-            let gone = parsed.ways.iter().filter(|line| ways.gone.contains(&key_of_way(&line.value.way)));
+            let gone = parsed.ways.iter().filter(|line| ways.gone.contains(&line.value.way.key()));
             gone.filter(|line| line.value.is_whole).map(|line| line.range.clone()).collect()
         });
     }
