@@ -137,6 +137,9 @@ pub(crate) struct MemoryEntry<'a> {
     /// Titles of the protected memories that it contests.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) contested: Vec<Text<'a>>,
+    /// Its importance, if it is not the default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) importance: Option<u16>,
     /// For a duplicate: the importance to which the existing memory was raised.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) raised_to: Option<u16>,

@@ -18,7 +18,7 @@ use crate::notebook::titles::{stored_under_free_title, title_in_use};
 use crate::notebook::transaction::{Draft, EndedSession};
 use crate::store::{State, StoreError};
 use crate::types::hint::{Advice, Hint};
-use crate::types::{Author, Memory, Moment, Scope, means_title};
+use crate::types::{Author, DEFAULT_IMPORTANCE, Memory, Moment, Scope, means_title};
 
 /// A memory to add, as the caller worded it.
 #[derive(Debug, Clone)]
@@ -280,6 +280,8 @@ impl<'a> From<&'a AddReport> for MemoryEntry<'a> {
             author: Some(applied.by),
             superseded: applied.superseded.iter().map(Text::from).collect(),
             contested: applied.contested.iter().map(|one| Text::from(&one.title)).collect(),
+            importance: Some(applied.entry.memory.importance())
+                .filter(|importance| *importance != DEFAULT_IMPORTANCE),
             raised_to: applied.raised_to,
             ..MemoryEntry::default()
         }

@@ -255,6 +255,7 @@ const FIRST_WORDS: &[&str] = &[
     "his", "her", "their", "your", "my", "there", "here", "and", "but", "or", "so", "if", "when", "then",
     "while", "after", "before", "as", "at", "by", "for", "from", "of", "on", "to", "with", "now", "also",
     "still", "just", "very", "be", "is", "are", "was", "were", "has", "have", "can", "may", "will", "must",
+    "yes", "ok", "okay", "well",
 ];
 
 #[cfg(test)]
@@ -270,6 +271,11 @@ mod tests {
         assert!(says_the_same("The Troll  attacks.", "the troll attacks."));
         assert!(says_the_same("The hungry troll attacks you.", "The hungry troll attacks you now!"));
         assert!(says_the_same("The lamp is here", "The lamp is here."));
+        for tail in ["Yes.", "Ok.", "Well."] {
+            let one = "The troll guards the bridge to the east.";
+            assert!(says_the_same(one, &format!("{one} {tail}")), "{tail}");
+            assert!(!says_the_same(one, &format!("{one} Zeus.")));
+        }
         assert!(says_the_same("", " "));
     }
 

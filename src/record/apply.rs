@@ -138,8 +138,9 @@ impl Recorder<'_> {
         if by_rules {
             fields.tags.push(OFFLINE_TAG.to_owned());
         }
+        fields.date = turn.timestamp.clone();
         if self.settings.provenance {
-            fields.date = Some(turn.timestamp.clone().unwrap_or_else(|| now.to_owned()));
+            fields.date.get_or_insert_with(|| now.to_owned());
             fields.score = turn.score_after;
             fields.moves = turn.moves_after;
         }

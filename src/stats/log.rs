@@ -144,7 +144,12 @@ impl Entry<'_> {
             let contested = part.contested.iter().map(|title| format!("contested {}", quoted(title)));
             said.extend(contested);
             let outcome = if outcome == "contested" { "stored".to_owned() } else { outcome };
-            said.push(format!("{outcome} {title}{}", elsewhere.unwrap_or_default()));
+            let importance = part.importance.map(|importance| format!(", importance {importance}"));
+            said.push(format!(
+                "{outcome} {title}{}{}",
+                elsewhere.unwrap_or_default(),
+                importance.unwrap_or_default()
+            ));
             said.extend(part.superseded.iter().map(|title| format!("superseded {}", quoted(title))));
         }
         said.extend(self.invalidated.iter().flatten().map(|title| format!("invalidated {}", quoted(title))));

@@ -354,3 +354,23 @@ fn what_is_asked_in_other_words_is_answered() {
     let said = done(here, &["query", "when is this happening?", "-n", "1"]);
     assert!(said.contains("late in the evening"), "{said}");
 }
+
+#[test]
+fn a_turn_that_states_its_time_keeps_it_in_the_entry_and_log_names_importances() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let turn = |timed: &str, importance: &str| {
+        format!(
+            r#"{{"action": "x", "response": "y", "location": 2, {timed}"remember": "Knives{importance} cut ropes.", "remember_importance": {importance}}}"#
+        )
+    };
+    for turn in [turn(r#""timestamp": "2025-10-09T12:00:00+02:00", "#, "277"), turn("", "500")] {
+        assert_eq!(run(here, &["record"], turn.as_bytes()).0, 0);
+    }
+    let text = text(here);
+    assert!(text.contains("*(Ep1, T1, 2025-10-09T12:00:00+02:00, importance 277)*"), "{text}");
+    assert!(text.contains("*(Ep1, T2)*"), "{text}");
+    let log = done(here, &["log"]);
+    assert!(log.contains(", importance 277") && !log.contains("importance 500"), "{log}");
+    assert!(done(here, &["log", "--json"]).contains(r#""importance":277"#));
+}

@@ -12,7 +12,7 @@ use crate::mcp::tools::tool::{Call, Effect, Tool};
 use crate::mcp::tools::who::known;
 use crate::search::Hit;
 use crate::search::filter::{Filter, MemoryKind};
-use crate::types::instant::Instant;
+use crate::types::instant::{Instant, day};
 use crate::types::{Memory, Scope, Status, fold_title};
 
 /// Upper limit of memories in an answer.
@@ -23,8 +23,11 @@ const TENTATIVE_FACTOR: f32 = 0.6;
 
 const QUERY: Parameter = Parameter::new("query", Text, "events to look for, in words")
     .required("say what you want to recall, such as `the troll`");
-const TIME_RANGE: Parameter =
-    Parameter::new("time_range", Text, "only these turns or this episode: `3-8`, `3-`, `Ep2` or `Ep2 3-8`");
+const TIME_RANGE: Parameter = Parameter::new(
+    "time_range",
+    Text,
+    "turns, an episode or days: `3-8`, `3-`, `Ep2`, `Ep2 3-8`, `2026-01-31`",
+);
 const IMPORTANCE_THRESHOLD: Parameter =
     Parameter::new("importance_threshold", Integer, "leave out what is less important, 1-1000");
 const TOPIC: Parameter = Parameter::new("topic", Text, "a thing, rule or place")
@@ -93,33 +96,58 @@ fn recall_episodes(call: &Call<'_>) -> Result<Answer, Refusal> {
         ..Filter::default()
     };
     // Memories without a time are not episodes.
-    let timed = |hit: &Hit| hit.memory.provenance.episode.is_some() || hit.memory.provenance.turns.is_some();
-    let earned = |hit: &Hit| timed(hit) && !is_initial(&hit.scope, &hit.memory);
+    let is_wanted = |hit: &Hit| is_timed(&hit.memory) && range.has_day(hit.memory.provenance.date.as_deref());
+    let earned = |hit: &Hit| is_wanted(hit) && !is_initial(&hit.scope, &hit.memory);
     let mut hits = call.memories.search_for(call.watcher, &query, &filter, LIMIT, earned)?;
     by_time(&mut hits.hits);
     Ok(found(&query, &hits, relevance_note))
 }
 
-/// A range of turns, an episode, or both.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct TurnRange {
+/// True if a memory happened at some time: it has an episode or a turn, or is of a kind that only grows and has a date.
+/// The date of other memories says only when they were written.
+fn is_timed(memory: &Memory) -> bool {
+    let fields = &memory.provenance;
+    let is_dated = memory.category.only_grows() && fields.date.is_some();
+    fields.episode.is_some() || fields.turns.is_some() || is_dated
+}
+
+/// A range of turns or days, an episode, or several of them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+struct TimeRange {
     episode: Option<u64>,
     first: Option<u64>,
     last: Option<u64>,
+    /// First and last day in UTC, as `2026-01-31`.
+    days: Option<(String, String)>,
 }
 
-/// Reads `3-8`, `3-`, `-8`, `5`, `T3-8`, `Ep2` or `Ep2 T3-8`.
-fn parse_range(text: &str) -> Result<TurnRange, Refusal> {
+impl TimeRange {
+    /// True if a date is on one of the days; without days, of any memory.
+    fn has_day(&self, date: Option<&str>) -> bool {
+        let Some((first, last)) = &self.days else { return true };
+        date.filter(|date| Instant::of(date).is_some())
+            .map(day)
+            .is_some_and(|date| (first..=last).contains(&&date))
+    }
+}
+
+/// Reads `3-8`, `3-`, `-8`, `5`, `T3-8`, `Ep2`, `Ep2 T3-8`, `2026-01-31` or `2026-01-31..2026-02-03`.
+fn parse_range(text: &str) -> Result<TimeRange, Refusal> {
     let wrong = || {
         Refusal::new(format!("`{text}` is not a time range"))
-            .hint("write turns `3-8`, `3-` or `-8`, an episode `Ep2`, or both `Ep2 3-8`")
+            .hint("write turns `3-8`, `3-` or `-8`, an episode `Ep2`, both `Ep2 3-8`, or days `2026-01-31..2026-02-03`")
     };
     let number = |part: &str| match part.trim().trim_start_matches(['T', 't']) {
         "" => Ok(None),
         digits => digits.parse().map(Some).map_err(|_| wrong()),
     };
-    let mut range = TurnRange::default();
+    let mut range = TimeRange::default();
     for part in text.split([' ', ',']).filter(|part| !part.is_empty()) {
+        let (first, last) = part.split_once("..").unwrap_or((part, part));
+        if Instant::of(first).is_some() && Instant::of(last).is_some() {
+            range.days = Some((day(first), day(last)));
+            continue;
+        }
         match part.to_lowercase().strip_prefix("ep") {
             Some(episode) => range.episode = Some(episode.parse().map_err(|_| wrong())?),
             None => {
@@ -128,8 +156,9 @@ fn parse_range(text: &str) -> Result<TurnRange, Refusal> {
             }
         }
     }
-    if range == TurnRange::default() || range.first.zip(range.last).is_some_and(|(first, last)| first > last)
-    {
+    let turns_end_first = range.first.zip(range.last).is_some_and(|(first, last)| first > last);
+    let days_end_first = range.days.as_ref().is_some_and(|(first, last)| first > last);
+    if range == TimeRange::default() || turns_end_first || days_end_first {
         return Err(wrong());
     }
     Ok(range)
@@ -209,14 +238,38 @@ mod tests {
 
     #[test]
     fn time_ranges() {
-        let range = |episode, first, last| Ok(TurnRange { episode, first, last });
+        let range = |episode, first, last| Ok(TimeRange { episode, first, last, days: None });
         assert_eq!(parse_range("3-8"), range(None, Some(3), Some(8)));
         assert_eq!(parse_range("T3 "), range(None, Some(3), Some(3)));
         assert_eq!(parse_range("3-"), range(None, Some(3), None));
         assert_eq!(parse_range("Ep2 t3–8"), range(Some(2), Some(3), Some(8)));
         assert_eq!(parse_range("ep2"), range(Some(2), None, None));
-        for wrong in ["8-3", "yesterday", "-", "Ep"] {
+        for wrong in ["8-3", "yesterday", "-", "Ep", "2026-01-32", "2026-01-31..2026-01-30"] {
             assert!(parse_range(wrong).is_err(), "{wrong}");
         }
+        let days = parse_range("Ep2 2026-01-31..2026-02-01").unwrap();
+        assert_eq!(days.episode, Some(2));
+        for (date, is_inside) in [
+            ("2026-01-30", false),
+            ("2026-01-31", true),
+            ("2026-01-30T23:00:00-05:00", true),
+            ("2026-02-01T23:59:59Z", true),
+            ("2026-02-02", false),
+            ("one day", false),
+        ] {
+            assert_eq!(days.has_day(Some(date)), is_inside, "{date}");
+        }
+        assert!(!days.has_day(None) && parse_range("3").unwrap().has_day(None));
+    }
+
+    #[test]
+    fn the_date_of_what_only_grows_is_its_time() {
+        let dated = |category: &str| {
+            let mut memory = Memory::new(category.parse().unwrap(), "A", "It was so.");
+            assert!(!is_timed(&memory));
+            memory.provenance.date = Some("2026-01-31".to_owned());
+            is_timed(&memory)
+        };
+        assert_eq!(["SESSION", "EVENT", "DIALOGUE", "NOTE"].map(dated), [true, true, true, false]);
     }
 }

@@ -621,8 +621,10 @@ fn looking_back() {
     assert_eq!(client.titles("recall_episodes", late), ["Ep1 T2 Alex"]);
     let weighty = json!({"query": "door", "importance_threshold": 800});
     assert_eq!(client.titles("recall_episodes", weighty), ["Trap door shuts"]);
-    let wrong = client.refuses("recall_episodes", json!({"query": "x", "time_range": "soon"}));
-    assert_says(&wrong, &["`soon` is not a time range", "hint: write turns `3-8`"]);
+    for range in ["soon", "9-2", "2026-02-03..2026-01-31", "2026-13-01"] {
+        let wrong = client.refuses("recall_episodes", json!({"query": "x", "time_range": range}));
+        assert_says(&wrong, &[&format!("`{range}` is not a time range"), "hint: write turns `3-8`"]);
+    }
     let facts = client.values("recall_facts", json!({"topic": "trap door"}));
     assert_eq!(facts["memories"][0]["title"], "Trap door shuts");
     assert_eq!(facts["memories"][0]["confidence"], facts["memories"][0]["relevance"]);
