@@ -326,9 +326,9 @@ mod tests {
 
     #[test]
     fn without_a_budget_memories_have_their_age_too() {
-        let text = "## Location 1: Hall\n\n**[NOTE] Bell** *(Ep1, T1, 2026-01-24)*\nIt rings.\n";
+        let text = "## World\n\n**[NOTE] Bell** *(2026-01-24)*\nIt rings.\n";
         let document = Document::parse(text.to_owned());
-        let unread = document.unread(&Scope::Location(1)).expect("a section");
+        let unread = document.unread(&Scope::World).expect("a section");
         let known = Known {
             linked: &|_, _| None,
             names: &PlaceNames::default(),
