@@ -63,7 +63,7 @@ impl Prompt<'_> {
         let (text, used) = self.ask(model)?;
         match read(&text) {
             Ok(answer) => Ok((answer, used)),
-            Err(problem) => Err(ModelError::Unusable { model: used.name, problem }),
+            Err(problem) => Err(ModelError::Unusable { used: Box::new(used), problem }),
         }
     }
 }

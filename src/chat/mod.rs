@@ -18,6 +18,7 @@ pub(crate) mod message;
 mod message_json;
 #[cfg(feature = "proxy")]
 pub mod proxy;
+mod rejected;
 
 pub use conversation::Conversation;
 pub(crate) use conversation::ConversationError;

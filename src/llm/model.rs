@@ -156,10 +156,10 @@ pub enum ModelError {
         problem: String,
     },
     /// The answer came and was rejected.
-    #[error("the model {model} gave no usable answer: {problem}")]
+    #[error("the model {} gave no usable answer: {problem}", used.name)]
     Unusable {
-        /// Provider and model.
-        model: String,
+        /// The model, with its answer.
+        used: Box<ModelUse>,
         /// The problem.
         problem: String,
     },
@@ -178,6 +178,12 @@ impl ModelError {
     pub(crate) fn usage(&self, counted: u32) -> Usage {
         let asked = !matches!(self, ModelError::Settings { .. });
         Usage { calls: counted.max(asked.into()), ..Usage::default() }
+    }
+
+    /// The use of a model whose answer was rejected, with the reason.
+    pub(crate) fn rejected(&self) -> Option<ModelUse> {
+        let ModelError::Unusable { used, .. } = self else { return None };
+        Some(ModelUse { error: Some(redacted(&self.to_string())), ..(**used).clone() })
     }
 }
 

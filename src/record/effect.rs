@@ -258,8 +258,8 @@ fn without_class(turn: &Turn, earlier: Option<&Attempt>) -> Effect {
         Some(true) => Effect::Changed,
         Some(false) if is_direction => Effect::Blocked,
         Some(false) => Effect::Nothing,
-        None if !turn.has_pairs() => Effect::Unknown,
-        None if is_direction => Effect::Blocked,
+        None if !(turn.has_pairs() || is_direction && states_end(turn)) => Effect::Unknown,
+        None if is_direction && turn.has_pairs() => Effect::Blocked,
         None => {
             let is_again = |earlier: &&Attempt| {
                 matches!(earlier.result, TryResult::Unseen | TryResult::Vain)
@@ -268,6 +268,12 @@ fn without_class(turn: &Turn, earlier: Option<&Attempt>) -> Effect {
             if earlier.filter(is_again).is_some() { Effect::Nothing } else { Effect::Unseen }
         }
     }
+}
+
+/// True if a turn states by its id where the player is afterwards. A direction that leaves them where they were shows as
+/// much as equal scores do; of two names that are equal, each may be of another place.
+fn states_end(turn: &Turn) -> bool {
+    turn.location_after.as_ref().is_some_and(|place| place.id.is_some())
 }
 
 /// True if an action takes something up.
@@ -388,6 +394,16 @@ mod tests {
         };
         assert_eq!(again(TryResult::Unseen), Effect::Nothing);
         assert_eq!(again(TryResult::Unknown), Effect::Unseen, "the facts were not sent both times");
+    }
+
+    #[test]
+    fn a_direction_shows_that_it_leads_nowhere_by_equal_ids_alone() {
+        let (id, name) = (json!({"id": 1, "name": "A"}), json!({"name": "A"}));
+        let ends = |place: &Value| json!({"location_before": place, "location_after": place});
+        assert_eq!(effect("west", "", ends(&id)), Effect::Unseen);
+        assert_eq!(effect("west", "", ends(&name)), Effect::Unknown, "another place may have the name");
+        assert_eq!(effect("west", "", json!({})), Effect::Unknown);
+        assert_eq!(effect("pull rope", "", ends(&id)), Effect::Unknown);
     }
 
     #[test]

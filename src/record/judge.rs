@@ -84,8 +84,8 @@ fn ask(
     match read_answer(&answer.text, &Shown::of(context, &shown)) {
         Ok(proposal) => Ok((proposal, used)),
         Err(problem) => {
-            let error = ModelError::Unusable { model: used.name.clone(), problem };
-            Err(Box::new(ModelUse { error: Some(redacted(&error.to_string())), ..used }))
+            let error = ModelError::Unusable { used: Box::new(used), problem };
+            Err(Box::new(error.rejected().expect("the answer was rejected")))
         }
     }
 }

@@ -126,7 +126,7 @@ impl Entry<'_> {
 
     /// The model's answer where nothing of it was stored: ` · the model said: {…}`.
     fn answer_without_effect(&self) -> Option<String> {
-        let is_unused = matches!(text(&self.outcome), "declined" | QUEUED | "unchanged");
+        let is_unused = matches!(text(&self.outcome), "declined" | "failed" | QUEUED | "unchanged");
         let answer = self.model.as_ref().filter(|_| is_unused)?.answer.as_deref()?;
         let answer = stored_line(answer);
         Some(format!(" · the model said: {}", truncate(&answer, ANSWER_CHARS))).filter(|_| !answer.is_empty())

@@ -10,3 +10,10 @@ fn data_of(prompt: &str) -> serde_json::Value {
     let lines: Vec<&str> = prompt.lines().collect();
     serde_json::from_str(&lines[2..lines.len() - 1].join("\n")).unwrap()
 }
+
+/// The lines of the journal beside a memory file.
+fn journal_of(store: &memories::store::Store) -> Vec<serde_json::Value> {
+    let folder = store.path().parent().unwrap();
+    let text = std::fs::read_to_string(folder.join(".memories/Memories.md/journal.jsonl")).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}

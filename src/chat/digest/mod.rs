@@ -17,6 +17,7 @@ use serde_json::Value;
 
 use crate::chat::conversation::{Conversation, conversation_tag};
 use crate::chat::error::ChatError;
+use crate::chat::rejected::answer_alone;
 use crate::document::grammar::is_same_name;
 use crate::journal::entry::{Entry, ModelEntry};
 use crate::llm::{Model, ModelUse};
@@ -85,6 +86,15 @@ impl Digester<'_> {
         let summaries = self.summarize(&pending, &mut report);
         if !summaries.is_empty() {
             self.write(conversation, &pending, &summaries, &mut report)?;
+        }
+        let rejected: Vec<ModelUse> =
+            report.failed.iter().filter_map(|failed| failed.error.rejected()).collect();
+        if !rejected.is_empty() {
+            let noted = self.notebook.edit("digest", |draft| {
+                rejected.iter().for_each(|used| draft.note(answer_alone("failed", &conversation.id, used)));
+                Ok::<_, ChatError>(())
+            })?;
+            report.warnings.extend(noted.warnings);
         }
         Ok(report)
     }

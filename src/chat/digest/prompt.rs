@@ -100,7 +100,7 @@ pub(crate) fn summarize(
         model.usage = spent;
         match read(&said, system) {
             Ok((text, warnings)) => Ok(Summary { text, model, warnings }),
-            Err(problem) => Err(ModelError::Unusable { model: model.name, problem }),
+            Err(problem) => Err(ModelError::Unusable { used: Box::new(model), problem }),
         }
     };
     match attempt() {

@@ -21,8 +21,9 @@ use crate::chat::error::ChatError;
 use crate::chat::inject::block::{lines_in_blocks, without_blocks};
 use crate::chat::message::Message;
 use crate::chat::message_json::{message_json, prompt_text};
+use crate::chat::rejected::answer_alone;
 use crate::journal::entry::{Entry, MemoryEntry, ModelEntry};
-use crate::llm::{Model, ModelUse};
+use crate::llm::{Model, ModelError, ModelUse};
 use crate::notebook::add::{AddOutcome, AddReport, Claim, store_memory};
 use crate::notebook::authority::{Authority, protection};
 use crate::notebook::files::{Files, live};
@@ -70,6 +71,13 @@ impl Extractor<'_> {
         let Some(found) = found else {
             report.outcome = ExtractOutcome::Failed;
             report.due_in = None;
+            if let Some(used) = report.failure.as_ref().and_then(ModelError::rejected) {
+                let noted = self.notebook.edit("extract", |draft| {
+                    draft.note(answer_alone("failed", &input.conversation.id, &used));
+                    Ok::<_, ChatError>(())
+                })?;
+                report.warnings.extend(noted.warnings);
+            }
             return Ok(report);
         };
         let first_turn = counts.extracted + 1;
@@ -180,7 +188,12 @@ impl Extractor<'_> {
             done.write(&mut state, id);
             draft.new_state = Some(state);
             let done = self.apply(draft, input, found, turns)?;
-            if !done.0.is_empty() {
+            if done.0.is_empty() {
+                let used = report.model.as_ref().filter(|used| used.answer.is_some());
+                if let Some(used) = used {
+                    draft.note(answer_alone("declined", id, used));
+                }
+            } else {
                 draft.note(Entry::<Value> {
                     outcome: Some("stored".into()),
                     conversation: Some(id.into()),

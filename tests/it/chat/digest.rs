@@ -14,7 +14,7 @@ use memories::types::{Scope, Span};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::chat::data_of;
+use crate::chat::{data_of, journal_of};
 
 /// A model with one answer for everything, which keeps the messages that it was shown for each subject.
 #[derive(Default)]
@@ -23,6 +23,8 @@ struct Witness {
     shown: RefCell<Vec<(String, Vec<u64>)>>,
     /// Numbers of the requests that fail, counted from 0.
     fails: Vec<usize>,
+    /// True if it answers with no summary.
+    babbles: bool,
     asked: RefCell<usize>,
 }
 
@@ -36,6 +38,9 @@ impl Model for Witness {
         *self.asked.borrow_mut() += 1;
         if self.fails.contains(&number) {
             return Err(ModelError::Unavailable { at: "witness".to_owned(), problem: "down".to_owned() });
+        }
+        if self.babbles {
+            return Ok(Answer { text: "No.".to_owned(), model: self.name(), usage: Usage::default() });
         }
         let facts = data_of(question.prompt);
         let about = match (facts.get("character"), facts.get("event")) {
@@ -111,6 +116,16 @@ fn a_failed_summary_is_made_the_next_time() {
     assert_eq!(game.spans(&Scope::Npc("troll".to_owned())), [Span { first: 1, last: 2 }]);
     let report = game.digest(&talk, &exit).unwrap();
     assert!(report.written.is_empty() && report.failed.is_empty() && report.cursor == 2);
+}
+
+#[test]
+fn an_answer_that_is_no_summary_is_in_the_journal() {
+    let game = Game::new(Witness { babbles: true, ..Witness::default() });
+    let report = game.digest(&conversation(&[said(1, "Hello!")]), &Occasion::Exit(1, vec![])).unwrap();
+    assert_eq!((report.written.len(), report.failed.len()), (0, 1));
+    let journal = journal_of(&game.store);
+    assert_eq!((journal.len(), &journal[0]["outcome"]), (1, &json!("failed")));
+    assert_eq!(journal[0]["model"]["answer"], "No.");
 }
 
 #[test]

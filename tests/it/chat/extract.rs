@@ -13,7 +13,7 @@ use memories::store::Store;
 use memories::types::{Memory, Scope};
 use serde_json::json;
 
-use crate::chat::data_of;
+use crate::chat::{data_of, journal_of};
 
 /// A model with scripted findings for each conversation, which keeps what it was shown.
 struct Finder {
@@ -151,6 +151,22 @@ fn without_what_is_beside_the_file_nothing_stored_is_lost() {
     assert_eq!(chat.memories().len(), 1);
     assert_eq!(chat.extract(&finder, &reply(2), false).outcome, ExtractOutcome::Stored);
     assert_eq!(chat.memories().len(), 1);
+}
+
+#[test]
+fn an_answer_without_a_memory_is_in_the_journal() {
+    let chat = Chat::new(ExtractSettings { mode: ExtractMode::EveryTurn, ..ExtractSettings::default() });
+    let said = |text: &str| Finder { finds: Ok(text.to_owned()), shown: Default::default() };
+    let useless = chat.extract(&said("Nothing to tell."), &reply(1), false);
+    assert_eq!(useless.outcome, ExtractOutcome::Failed);
+    let empty = chat.extract(&said(r#"{"memories": []}"#), &reply(2), false);
+    assert_eq!(empty.outcome, ExtractOutcome::Nothing);
+    let journal = journal_of(&chat.store);
+    let kept: Vec<(&str, &str)> = journal
+        .iter()
+        .map(|entry| (entry["outcome"].as_str().unwrap(), entry["model"]["answer"].as_str().unwrap()))
+        .collect();
+    assert_eq!(kept, [("failed", "Nothing to tell."), ("declined", r#"{"memories": []}"#)]);
 }
 
 #[test]
