@@ -226,9 +226,10 @@ fn rests_on(text: &str, olds: &[Memory]) -> bool {
 
 /// The memory that replaces others. It keeps the highest importance, the firmest persistence, and DANGER.
 fn successor(decision: &Decision, olds: &[Memory]) -> Memory {
-    let category = match olds.iter().any(|old| old.category.is_danger()) {
-        true => Category::danger(),
-        false => decision.category.clone().unwrap_or_else(|| olds[0].category.clone()),
+    let category = if olds.iter().any(|old| old.category.is_danger()) {
+        Category::danger()
+    } else {
+        decision.category.clone().unwrap_or_else(|| olds[0].category.clone())
     };
     let mut memory = Memory::new(category, decision.title.clone(), decision.text.clone());
     memory.persistence = olds.iter().map(|old| old.persistence).min().unwrap_or_default();

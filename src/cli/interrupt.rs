@@ -65,9 +65,12 @@ mod signals {
             if self.0.is_empty() {
                 return pending().await;
             }
-            poll_fn(|context| match self.0.iter_mut().any(|signal| signal.poll_recv(context).is_ready()) {
-                true => Poll::Ready(()),
-                false => Poll::Pending,
+            poll_fn(|context| {
+                if self.0.iter_mut().any(|signal| signal.poll_recv(context).is_ready()) {
+                    Poll::Ready(())
+                } else {
+                    Poll::Pending
+                }
             })
             .await;
         }

@@ -98,10 +98,8 @@ fn parse(arguments: &[OsString]) -> Result<Arguments, clap::Error> {
         Err(_) => {}
     }
     let asks_help = |argument: &OsString| argument == "-h" || argument == "--help";
-    let command = match arguments.iter().any(asks_help) {
-        true => args::command_with_overview(),
-        false => Arguments::command(),
-    };
+    let command =
+        if arguments.iter().any(asks_help) { args::command_with_overview() } else { Arguments::command() };
     Arguments::from_arg_matches(&command.try_get_matches_from(arguments)?)
 }
 

@@ -171,9 +171,10 @@ impl Ui {
     ///
     /// When stdout cannot be written.
     pub(crate) fn styled(&mut self, text: &StyledStr) -> io::Result<()> {
-        match self.marked {
-            true => self.write(text.ansi().to_string().as_bytes()),
-            false => self.data(&text.to_string()),
+        if self.marked {
+            self.write(text.ansi().to_string().as_bytes())
+        } else {
+            self.data(&text.to_string())
         }
     }
 
@@ -183,9 +184,10 @@ impl Ui {
     ///
     /// When stdout cannot be written.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
-        match self.streams.stdout_is_terminal {
-            true => self.data(&String::from_utf8_lossy(bytes)),
-            false => self.write(bytes),
+        if self.streams.stdout_is_terminal {
+            self.data(&String::from_utf8_lossy(bytes))
+        } else {
+            self.write(bytes)
         }
     }
 

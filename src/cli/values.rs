@@ -25,9 +25,10 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
 pub(crate) fn parse_host(text: &str) -> Result<String, String> {
     let is_name_char = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
     let is_name = !text.is_empty() && text.chars().all(is_name_char);
-    match is_name || text.parse::<IpAddr>().is_ok() {
-        true => Ok(text.to_ascii_lowercase()),
-        false => Err(format!("`{text}` is not the name of a host: leave out scheme and port")),
+    if is_name || text.parse::<IpAddr>().is_ok() {
+        Ok(text.to_ascii_lowercase())
+    } else {
+        Err(format!("`{text}` is not the name of a host: leave out scheme and port"))
     }
 }
 

@@ -196,9 +196,10 @@ fn compare_memories(before: &[Memory], after: &[Memory]) -> Vec<MemoryDifference
             Some(old) if old == new => {}
             Some(old) => {
                 let pair = Box::new([old.clone(), new.clone()]);
-                differences.push(match old.is_live() && !new.is_live() {
-                    true => MemoryDifference::Superseded(pair),
-                    false => MemoryDifference::Changed(pair),
+                differences.push(if old.is_live() && !new.is_live() {
+                    MemoryDifference::Superseded(pair)
+                } else {
+                    MemoryDifference::Changed(pair)
                 });
             }
         }

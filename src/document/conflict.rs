@@ -71,9 +71,10 @@ fn closers(text: &[u8]) -> Option<Vec<(usize, usize)>> {
     markers.sort_unstable();
     let (mut open, mut pairs) = (Vec::new(), Vec::new());
     for (at, opens) in markers {
-        match opens {
-            true => open.push(at),
-            false => pairs.extend(open.pop().map(|opener| (opener, line_end(text, at)))),
+        if opens {
+            open.push(at)
+        } else {
+            pairs.extend(open.pop().map(|opener| (opener, line_end(text, at))))
         }
     }
     pairs.sort_unstable();

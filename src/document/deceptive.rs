@@ -66,9 +66,10 @@ impl Titles {
 fn look(title: &str) -> String {
     static ASCII: LazyLock<Vec<String>> =
         LazyLock::new(|| (0..128u8).map(|byte| skeleton_of(&char::from(byte).to_string())).collect());
-    match title.is_ascii() {
-        true => title.trim().bytes().map(|byte| ASCII[usize::from(byte)].as_str()).collect(),
-        false => skeleton_of(title.trim()),
+    if title.is_ascii() {
+        title.trim().bytes().map(|byte| ASCII[usize::from(byte)].as_str()).collect()
+    } else {
+        skeleton_of(title.trim())
     }
 }
 

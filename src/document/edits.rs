@@ -50,15 +50,14 @@ impl Document {
         let mut edits = Edits::default();
         while !(old.is_empty() && new.is_empty()) {
             let (gone, come) = up_to_same(old, new);
-            match gone == come {
-                true => old[..gone].iter().zip(new).for_each(|(old, new)| {
+            if gone == come {
+                old[..gone].iter().zip(new).for_each(|(old, new)| {
                     edits.compare(at, old.of(self.source()), new.of(self.source()));
                     at += length(&[old]);
-                }),
-                false => {
-                    edits.compare(at, &self.joined(&old[..gone]), &self.joined(&new[..come]));
-                    at += length(&old[..gone]);
-                }
+                })
+            } else {
+                edits.compare(at, &self.joined(&old[..gone]), &self.joined(&new[..come]));
+                at += length(&old[..gone]);
             }
             (old, new) = (&old[gone..], &new[come..]);
             let same = old.iter().zip(new).take_while(|(old, new)| is_same(old, new)).count();

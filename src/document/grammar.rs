@@ -160,15 +160,11 @@ pub(crate) fn split_entry(line: &str) -> Option<EntryParts<'_>> {
     if rest.starts_with('(') {
         return None;
     }
-    let (title, fields) = match line.starts_with("__") {
-        // A title may hold `__`, which nobody escapes.
-        true => rest
-            .rmatch_indices("__")
-            .find_map(|(end, _)| Some((&rest[..end], split_tail(&rest[end + 2..])?)))?,
-        false => {
-            let end = find_unescaped_stars(rest)?;
-            (&rest[..end], split_tail(&rest[end + 2..])?)
-        }
+    let (title, fields) = if line.starts_with("__") {
+        rest.rmatch_indices("__").find_map(|(end, _)| Some((&rest[..end], split_tail(&rest[end + 2..])?)))?
+    } else {
+        let end = find_unescaped_stars(rest)?;
+        (&rest[..end], split_tail(&rest[end + 2..])?)
     };
     let has_title = title.bytes().any(|byte| byte.is_ascii_alphanumeric()) || !read_title(title).is_empty();
     has_title.then_some(EntryParts { bracket, title, fields })

@@ -124,10 +124,13 @@ fn read_one<'w, 't>(words: &'w [Word<'t>]) -> Option<(Field<'static>, &'w [Word<
                 ([Word::Mark('-') | Word::Minus, Word::Number(size), rest @ ..], _) if is_change => {
                     Some((change('-', *size)?, rest))
                 }
-                ([Word::Number(size), rest @ ..], "score") if !is_fraction(rest) => match is_change {
-                    true => Some((change('+', *size)?, rest)),
-                    false => Some((Field::Score(i64::try_from(*size).ok()?), rest)),
-                },
+                ([Word::Number(size), rest @ ..], "score") if !is_fraction(rest) => {
+                    if is_change {
+                        Some((change('+', *size)?, rest))
+                    } else {
+                        Some((Field::Score(i64::try_from(*size).ok()?), rest))
+                    }
+                }
                 _ => None,
             }
         }

@@ -232,12 +232,13 @@ impl Reader<'_> {
         let kind = if is_tried { RegionKind::Tried } else { RegionKind::Memories };
         let first =
             self.lines[at + 1..].iter().map(|line| line.text(self.text)).find(|line| !scan::is_blank(line));
-        let holds = first.is_some_and(|line| match is_tried {
-            true => {
+        let holds = first.is_some_and(|line| {
+            if is_tried {
                 line.contains('`')
                     && (evidence::parse_attempts(line).is_some() || near::attempt(line).is_some())
+            } else {
+                grammar::parse_entry(line).is_some()
             }
-            false => grammar::parse_entry(line).is_some(),
         });
         if ends_section && !holds {
             return false;

@@ -75,9 +75,12 @@ impl Finder<'_> {
     fn close(&mut self) {
         let lines = std::mem::take(&mut self.open);
         let (Some(first), Some(last)) = (lines.first(), lines.last()) else { return };
-        let content = |line: &&Line| match line.hidden {
-            true => line.text(self.text).to_owned(),
-            false => unescape_line(line.text(self.text).into()).into_owned(),
+        let content = |line: &&Line| {
+            if line.hidden {
+                line.text(self.text).to_owned()
+            } else {
+                unescape_line(line.text(self.text).into()).into_owned()
+            }
         };
         let text = without_comments(&lines.iter().map(content).collect::<Vec<_>>().join("\n"));
         let words = text.trim_start_matches(['-', '*', '+', '>', ' ', '\t']).trim_end();

@@ -243,10 +243,7 @@ mod tests {
             let file = |parts: [&[&str]; 4]| format!("## World\n{}\n", parts.concat().join("\n"));
             let (one, other) = (
                 file([&head, &one, &other[..0], &tail]),
-                match swapped {
-                    true => file([&tail, &one, &head, &[]]),
-                    false => file([&head, &other[..other.len() / 2], &[], &tail]),
-                },
+                if swapped { file([&tail, &one, &head, &[]]) } else { file([&head, &other[..other.len() / 2], &[], &tail]) },
             );
             if said(&one) != said(&other) {
                 prop_assert_ne!(shown(&one), shown(&other), "{}\n======\n{}", one, other);

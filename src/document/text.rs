@@ -35,9 +35,10 @@ pub(crate) fn stored_text(text: &str) -> String {
 
 /// The stored form of a text on one line: white space, which all separators of lines are, is single spaces.
 pub fn stored_line(text: &str) -> String {
-    match is_plain_line(text) {
-        true => text.to_owned(),
-        false => fold_spaces(&replace_controls(&text.replace(['\u{85}', '\u{2028}', '\u{2029}'], " "))),
+    if is_plain_line(text) {
+        text.to_owned()
+    } else {
+        fold_spaces(&replace_controls(&text.replace(['\u{85}', '\u{2028}', '\u{2029}'], " ")))
     }
 }
 

@@ -128,9 +128,10 @@ fn split_way(line: &str) -> Option<(KnownWay<'_>, bool)> {
 
 /// The fields without the last one, and the actions which that one lists: `Ep1, after unlock door; open door`.
 fn split_after(fields: &str) -> (&str, Vec<Cow<'_, str>>) {
-    let at = match fields.starts_with(AFTER) {
-        true => Some(0),
-        false => fields.match_indices(AFTER).map(|(at, _)| at).find(|at| fields[..*at].ends_with(", ")),
+    let at = if fields.starts_with(AFTER) {
+        Some(0)
+    } else {
+        fields.match_indices(AFTER).map(|(at, _)| at).find(|at| fields[..*at].ends_with(", "))
     };
     let Some(at) = at else { return (fields, Vec::new()) };
     let mut actions = Vec::new();
@@ -143,9 +144,10 @@ fn split_after(fields: &str) -> (&str, Vec<Cow<'_, str>>) {
             ends
         });
         let (action, others) = end.map_or((rest, ""), |end| (&rest[..end], &rest[end + 1..]));
-        actions.push(match action.contains('\\') {
-            true => Cow::Owned(unescape(action.trim(), |c| c.is_ascii_punctuation())),
-            false => Cow::Borrowed(action.trim()),
+        actions.push(if action.contains('\\') {
+            Cow::Owned(unescape(action.trim(), |c| c.is_ascii_punctuation()))
+        } else {
+            Cow::Borrowed(action.trim())
         });
         rest = others;
     }
@@ -168,9 +170,10 @@ pub(crate) fn split_link(text: &str) -> Option<(u64, Cow<'_, str>, &str)> {
     let (anchor, rest) = inner[end + 1..].strip_prefix("(#location-")?.split_once(')')?;
     let digits = anchor.bytes().take_while(u8::is_ascii_digit).count();
     let to = parse_number(&anchor[..digits]).filter(|_| digits > 0)?;
-    let name = match inner[..end].contains('\\') {
-        true => Cow::Owned(unescape(&inner[..end], |c| c.is_ascii_punctuation())),
-        false => Cow::Borrowed(&inner[..end]),
+    let name = if inner[..end].contains('\\') {
+        Cow::Owned(unescape(&inner[..end], |c| c.is_ascii_punctuation()))
+    } else {
+        Cow::Borrowed(&inner[..end])
     };
     let is_nameless = name.strip_prefix("Location ") == Some(&anchor[..digits]);
     Some((to, if is_nameless { Cow::Borrowed("") } else { name }, rest))

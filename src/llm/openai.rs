@@ -86,10 +86,7 @@ impl Protocol for OpenAi {
         let mut messages = vec![json!({"role": "system", "content": question.system})];
         messages.extend(question.messages(&form.prompt_of(question)));
         let mut request = json!({"messages": messages});
-        let limit = match form.is_switched(COMPLETION_TOKENS) {
-            true => "max_completion_tokens",
-            false => "max_tokens",
-        };
+        let limit = if form.is_switched(COMPLETION_TOKENS) { "max_completion_tokens" } else { "max_tokens" };
         request[limit] = json!(self.max_output_tokens);
         if !form.is_switched(TEMPERATURE) {
             request["temperature"] = json!(self.temperature);

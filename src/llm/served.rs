@@ -68,9 +68,10 @@ impl Unusable {
 
     /// The answer has no text.
     pub(crate) fn empty(reasoned: bool) -> Unusable {
-        Unusable::Garbled(match reasoned {
-            true => "the model reasoned but gave no answer".to_owned(),
-            false => "the answer is empty".to_owned(),
+        Unusable::Garbled(if reasoned {
+            "the model reasoned but gave no answer".to_owned()
+        } else {
+            "the answer is empty".to_owned()
         })
     }
 }

@@ -196,12 +196,11 @@ impl Server {
         if let Some(hint) = &diagnosis.hint {
             problem = format!("{problem} ({hint})");
         }
-        match diagnosis.temporary {
-            true => {
-                let problem = format!("answered with {problem}");
-                RequestError::Temporary { problem, pause: reply.retry_after }
-            }
-            false => RequestError::Permanent(self.refused(problem)),
+        if diagnosis.temporary {
+            let problem = format!("answered with {problem}");
+            RequestError::Temporary { problem, pause: reply.retry_after }
+        } else {
+            RequestError::Permanent(self.refused(problem))
         }
     }
 

@@ -53,9 +53,10 @@ pub(crate) fn route(snapshot: &Snapshot, goal: Option<&str>, from: Option<u64>) 
 }
 
 fn report_of_errand(graph: &Graph<'_>, start: u64, taken: &[Taken]) -> MapReport {
-    let text = match taken.is_empty() {
-        true => format!("{} is where you are.\n", graph.name_of(start)),
-        false => taken.iter().map(|(action, _)| format!("{}\n", one_line(action))).collect(),
+    let text = if taken.is_empty() {
+        format!("{} is where you are.\n", graph.name_of(start))
+    } else {
+        taken.iter().map(|(action, _)| format!("{}\n", one_line(action))).collect()
     };
     let step =
         |(action, place): &Taken| json!({"action": action, "place": graph.place_json(*place), "done": false});

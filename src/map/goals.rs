@@ -32,9 +32,10 @@ pub(crate) fn goals(snapshot: &Snapshot) -> MapReport {
     let graph = Graph::read(snapshot);
     add_others(&mut goals, snapshot, &graph);
     let is_known = !goals.is_empty();
-    let text: String = match is_known {
-        false => "Nothing is known that gained points.\n".to_owned(),
-        true => goals.iter().map(|goal| goal.line(&graph)).collect(),
+    let text: String = if !is_known {
+        "Nothing is known that gained points.\n".to_owned()
+    } else {
+        goals.iter().map(|goal| goal.line(&graph)).collect()
     };
     let goals: Vec<Value> = goals.iter().map(|goal| goal.json(&graph)).collect();
     MapReport { text, json: json!({"goals": goals}), is_known }

@@ -152,8 +152,9 @@ fn done_in_order(stops: &[&Stop], deeds: &Deeds<'_>) -> usize {
 
 /// True if two stops are the same action at the same place, or walk to the same place.
 fn is_same(stop: &Stop, other: &Stop) -> bool {
-    match stop.is_walk {
-        true => other.to == stop.to || other.place == stop.to,
-        false => other.place == stop.place && other.folded == stop.folded,
+    if stop.is_walk {
+        other.to == stop.to || other.place == stop.to
+    } else {
+        other.place == stop.place && other.folded == stop.folded
     }
 }

@@ -61,9 +61,10 @@ impl Graph<'_> {
             places.push(place);
         }
         let is_known = !places.is_empty();
-        let text = match is_known {
-            true => format!("From {start}:\n{text}"),
-            false => format!("No place is known within {} of {start}.\n", counted(steps)),
+        let text = if is_known {
+            format!("From {start}:\n{text}")
+        } else {
+            format!("No place is known within {} of {start}.\n", counted(steps))
         };
         MapReport { text, json: json!({"from": self.place_json(from), "places": places}), is_known }
     }

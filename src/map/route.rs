@@ -110,10 +110,7 @@ impl Next<'_> {
     /// The first actions, behind those that lead back to the route: `s, w, then take lamp (+5), n`.
     pub fn write(&self, count: usize) -> String {
         let stops = self.stops.iter().take(count).map(Stop::label).collect::<Vec<_>>().join(", ");
-        match self.back.is_empty() {
-            true => stops,
-            false => format!("{}, then {stops}", write_steps(&self.back)),
-        }
+        if self.back.is_empty() { stops } else { format!("{}, then {stops}", write_steps(&self.back)) }
     }
 }
 

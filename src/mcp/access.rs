@@ -98,9 +98,10 @@ impl Watcher {
 
     /// Refuses where the call was cancelled; to be called before anything that takes long or writes.
     pub(super) fn goes_on(&self) -> Result<(), Refusal> {
-        match self.left.load(Ordering::Relaxed) {
-            true => Err(Refusal::new("the call was cancelled before anything was done")),
-            false => Ok(()),
+        if self.left.load(Ordering::Relaxed) {
+            Err(Refusal::new("the call was cancelled before anything was done"))
+        } else {
+            Ok(())
         }
     }
 }
@@ -196,9 +197,10 @@ impl Memories {
         let filter = Filter { viewer: self.viewer.clone(), confirmed_by, ..filter.clone() };
         watcher.goes_on()?;
         lock(&self.searching).push(watcher.clone());
-        let results = match all {
-            true => self.searcher.query_all(question, &filter, most),
-            false => self.searcher.query(question, &filter, most),
+        let results = if all {
+            self.searcher.query_all(question, &filter, most)
+        } else {
+            self.searcher.query(question, &filter, most)
         };
         // The watcher of a search that panicked stays, and reports to nobody.
         lock(&self.searching).retain(|other| !Arc::ptr_eq(&other.left, &watcher.left));
@@ -354,9 +356,10 @@ impl Memories {
             }
         }
         let near = nearest(name, names.iter().copied(), 3);
-        let known = match names.is_empty() {
-            true => "the file knows nobody yet".to_owned(),
-            false => format!("known are {}", names.join(", ")),
+        let known = if names.is_empty() {
+            "the file knows nobody yet".to_owned()
+        } else {
+            format!("known are {}", names.join(", "))
         };
         Ok(did_you_mean(&near).unwrap_or(known))
     }

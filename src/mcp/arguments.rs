@@ -25,9 +25,10 @@ impl<'a> Arguments<'a> {
             return Ok(Arguments { object });
         };
         let names: Vec<String> = known().map(|name| format!("`{name}`")).collect();
-        let otherwise = match names.is_empty() {
-            true => "it takes no arguments".to_owned(),
-            false => format!("there are {}", names.join(", ")),
+        let otherwise = if names.is_empty() {
+            "it takes no arguments".to_owned()
+        } else {
+            format!("there are {}", names.join(", "))
         };
         Err(Refusal::arguments(format!("there is no argument `{unknown}`"))
             .hint(did_you_mean(&nearest(unknown, known(), 1)).unwrap_or(otherwise)))

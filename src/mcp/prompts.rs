@@ -123,10 +123,7 @@ impl PromptRequest<'_> {
         let count = |name: &str| data[name].as_array().map_or(0, Vec::len);
         let nothing = ["memories", "linked", "ways", "worked", "tried"].map(count).iter().sum::<usize>() == 0;
         let text = without_tags(text.trim_end(), "memory");
-        Ok(match nothing {
-            true => format!("   {NOTHING}\n"),
-            false => format!("   <memory>\n{text}\n   </memory>\n"),
-        })
+        Ok(if nothing { format!("   {NOTHING}\n") } else { format!("   <memory>\n{text}\n   </memory>\n") })
     }
 }
 

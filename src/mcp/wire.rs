@@ -98,13 +98,14 @@ impl<R: AsyncRead + Unpin + Send> Transport<RoleServer> for Wire<R> {
                 let room = self.lines.as_ref()?.reserve().await.ok()?;
                 room.send(self.refusal.take().unwrap_or_default());
             }
-            let refusal = match self.read_line().await? {
-                false => Some(too_long(MAX_LINE)),
-                true => match read(&std::mem::take(&mut self.line)) {
+            let refusal = if !self.read_line().await? {
+                Some(too_long(MAX_LINE))
+            } else {
+                match read(&std::mem::take(&mut self.line)) {
                     Line::Message(message) => return Some(*message),
                     Line::Ignored => None,
                     Line::Refused(refusal) => Some(refusal),
-                },
+                }
             };
             self.refusal = refusal.map(|refusal| format!("{refusal}\n").into_bytes());
         }

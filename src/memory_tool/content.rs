@@ -74,9 +74,10 @@ pub(super) fn content_of(memory: &Memory) -> String {
     };
     let start = tagged(START).unwrap_or_default();
     let is_empty = memory.text == NOTHING && memory.has_tag(EMPTY);
-    match is_empty {
-        true => start.into_owned(),
-        false => format!("{start}{}{}", memory.text, tagged(END).unwrap_or(Cow::Borrowed("\n"))),
+    if is_empty {
+        start.into_owned()
+    } else {
+        format!("{start}{}{}", memory.text, tagged(END).unwrap_or(Cow::Borrowed("\n")))
     }
 }
 

@@ -234,13 +234,14 @@ fn file_to_change(draft: &Draft<'_>, path: &ToolPath) -> Result<StoredFile, Tool
 }
 
 fn refuse_whole(path: &ToolPath) -> Result<(), ToolFailure> {
-    match path.is_whole() {
-        true => refused(format!(
+    if path.is_whole() {
+        refused(format!(
             "{} can only be read: it is the whole memory file, which the commands `memories add` and \
-             `memories supersede` change",
+         `memories supersede` change",
             path.named
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }
 

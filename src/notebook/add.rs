@@ -247,9 +247,10 @@ fn take_title(
         memory.title = title;
         owner = files.live_with_title(scope, &memory.title);
         let Some(old) = &owner else { break };
-        let protected = match old.category.only_grows() {
-            true => None,
-            false => protection(files, scope, old, Some(&memory.category), claim.authority),
+        let protected = if old.category.only_grows() {
+            None
+        } else {
+            protection(files, scope, old, Some(&memory.category), claim.authority)
         };
         let reason = match protected {
             // Nobody believes yet what contests others, so there is nothing to contest.

@@ -126,11 +126,10 @@ impl AddReport {
     /// `contested "Troll", which stays (a person wrote it): `.
     pub(crate) fn contesting(&self) -> String {
         let told = |one: &Contested| format!("\"{}\", which stays ({})", one.title, one.reason);
-        match self.contested.is_empty() {
-            true => String::new(),
-            false => {
-                format!("contested {}: ", self.contested.iter().map(told).collect::<Vec<_>>().join(" and "))
-            }
+        if self.contested.is_empty() {
+            String::new()
+        } else {
+            format!("contested {}: ", self.contested.iter().map(told).collect::<Vec<_>>().join(" and "))
         }
     }
 
@@ -139,9 +138,10 @@ impl AddReport {
     pub(crate) fn raised(&self) -> String {
         let raised = self.raised_to.map(|importance| format!(", importance raised to {importance}"));
         let raised = raised.or_else(|| self.stays.map(|why| format!(", which stays as it is: {why}")));
-        let kept = match self.not_taken.is_empty() {
-            true => String::new(),
-            false => format!("; unchanged: {}", self.not_taken.join(", ")),
+        let kept = if self.not_taken.is_empty() {
+            String::new()
+        } else {
+            format!("; unchanged: {}", self.not_taken.join(", "))
         };
         raised.unwrap_or_default() + &kept
     }

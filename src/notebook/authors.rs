@@ -35,9 +35,10 @@ impl<'a> MemoryObjects<'a> {
 
     /// The object of a memory, whose text may be cut.
     pub(crate) fn object(&self, (scope, name): (&Scope, &str), memory: &Memory) -> MemoryObject {
-        let whole = match memory.text.starts_with('…') || memory.text.ends_with('…') {
-            true => entry_of(self.snapshot, scope, &memory.title, &memory.text),
-            false => None,
+        let whole = if memory.text.starts_with('…') || memory.text.ends_with('…') {
+            entry_of(self.snapshot, scope, &memory.title, &memory.text)
+        } else {
+            None
         };
         MemoryObject::of((scope, name), memory, self.authors.of(scope, whole.unwrap_or(memory)))
     }

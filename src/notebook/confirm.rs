@@ -155,9 +155,10 @@ pub(super) fn believe(
         believed.persistence = Persistence::Core;
     }
     revise(&mut found, &believed);
-    let cause = match memory.title.starts_with(NOTE_TITLE) {
-        true => Cause::Invalidated(fold_spaces(&memory.text)),
-        false => Cause::SupersededBy(memory.title.clone()),
+    let cause = if memory.title.starts_with(NOTE_TITLE) {
+        Cause::Invalidated(fold_spaces(&memory.text))
+    } else {
+        Cause::SupersededBy(memory.title.clone())
     };
     let reference = Reference { at: at.clone(), cause };
     let mut struck = Vec::new();

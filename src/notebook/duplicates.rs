@@ -54,10 +54,8 @@ impl ComparableText {
     /// stands within the longer at word boundaries, has more than 0.8 of its length in bytes, and no further word of
     /// the longer one [matters](matters).
     pub(crate) fn says_the_same(&self, other: &ComparableText) -> bool {
-        let (short, long) = match self.folded.len() < other.folded.len() {
-            true => (self, other),
-            false => (other, self),
-        };
+        let (short, long) =
+            if self.folded.len() < other.folded.len() { (self, other) } else { (other, self) };
         let is_long_enough = 5 * short.folded.len() > 4 * long.folded.len();
         short.folded == long.folded
             || is_long_enough && long.holds_whole(&short.folded) && long.adds_little_to(short)

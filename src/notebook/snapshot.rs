@@ -259,10 +259,8 @@ impl Snapshot {
             let text = self.text_of(section);
             let of_section = contents.entries_of(section).iter();
             let of_section = of_section.map(|entry| EntryText::new(&text[entry.range.clone()], entry.status));
-            match (section as usize) < contents.lasting_sections {
-                true => entries.extend(of_section),
-                false => entries.extend(of_section.map(EntryText::ephemeral)),
-            }
+            let is_lasting = (section as usize) < contents.lasting_sections;
+            entries.extend(of_section.map(|text| if is_lasting { text } else { text.ephemeral() }));
         }
         let section = known.without_memories.get_or_init(|| Box::new(self.read_without_memories(known)));
         UnreadSection { scope: scope.clone(), section: Cow::Borrowed(section), entries }

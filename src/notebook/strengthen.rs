@@ -58,9 +58,10 @@ fn about_other(error: CorrectionError, files: &Files, authority: Authority) -> C
             others.dedup();
             others.retain(|other| files.live_with_title(other, &title).is_some());
             others.truncate(SUGGESTED);
-            match others.is_empty() {
-                true => CorrectionError::Unknown { scope, title, nearest, live },
-                false => CorrectionError::Elsewhere { scope, title, others },
+            if others.is_empty() {
+                CorrectionError::Unknown { scope, title, nearest, live }
+            } else {
+                CorrectionError::Elsewhere { scope, title, others }
             }
         }
         error => error,

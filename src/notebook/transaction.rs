@@ -96,9 +96,10 @@ impl Notebook {
     /// there are no ephemeral memories.
     pub(crate) fn episode_after(&self, running: u64) -> u64 {
         let has_session = || !matches!(self.store.sidecar().session(), Ok(None));
-        match running == 1 && highest_episode(&self.store).is_none() && !has_session() {
-            true => 1,
-            false => running.saturating_add(1),
+        if running == 1 && highest_episode(&self.store).is_none() && !has_session() {
+            1
+        } else {
+            running.saturating_add(1)
         }
     }
 

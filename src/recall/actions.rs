@@ -327,9 +327,10 @@ fn written_way(walked: &WalkedWay) -> String {
         sometimes.iter().map(|place| format!(", sometimes {}", list_label(place))).collect();
     let item = |action: &String| list_item(&cut_at_word(action, ACTION_CHARS)).into_owned();
     let after: Vec<String> = openers(way).iter().map(item).collect();
-    let after = match after.is_empty() {
-        true => String::new(),
-        false => format!(" (after {})", within_parentheses(&after.join(", "))),
+    let after = if after.is_empty() {
+        String::new()
+    } else {
+        format!(" (after {})", within_parentheses(&after.join(", ")))
     };
     format!("{} → {}{after}{sometimes}", item(&way.action), list_label(place))
 }

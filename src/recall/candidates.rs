@@ -141,10 +141,10 @@ impl Candidate<'_> {
 /// Tokens of the origin with its parentheses, see [`crate::recall::render::render_origin`].
 fn origin_tokens(head: &Head) -> usize {
     let number = |number: u64| (number.checked_ilog10().unwrap_or(0) as usize + 1).div_ceil(DIGITS_PER_TOKEN);
-    let turns = head.turns.map(|Span { first, last }| match first == last {
-        true => 1 + number(first),
-        false => 2 + number(first) + number(last),
-    });
+    let digits = |Span { first, last }| {
+        if first == last { 1 + number(first) } else { 2 + number(first) + number(last) }
+    };
+    let turns = head.turns.map(digits);
     let change = head.score_change.map(|change| 1 + number(change.unsigned_abs()));
     let parts = [head.episode.map(|episode| 1 + number(episode)), turns, change];
     match parts.into_iter().flatten().map(|tokens| tokens + 1).sum::<usize>() {

@@ -61,9 +61,10 @@ pub fn read(store: &Store, names: &[ScopeName]) -> Result<Snapshot, RecallError>
 fn with_parents(names: &[ScopeName]) -> Cow<'_, [ScopeName]> {
     let asked = || names.iter().filter_map(ScopeName::scope);
     let above = parents_of(asked());
-    match above.is_empty() {
-        true => Cow::Borrowed(names),
-        false => Cow::Owned(names.iter().cloned().chain(above.into_iter().map(ScopeName::Scope)).collect()),
+    if above.is_empty() {
+        Cow::Borrowed(names)
+    } else {
+        Cow::Owned(names.iter().cloned().chain(above.into_iter().map(ScopeName::Scope)).collect())
     }
 }
 

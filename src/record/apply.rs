@@ -96,11 +96,10 @@ impl Recorder<'_> {
         }
         let mut titles: Vec<String> = Vec::new();
         for Named { title, side } in supersedes {
-            match side.is_none_or(|side| applying.place(side).id == place.id) {
-                true => titles.push(title.clone()),
-                false => {
-                    report.warnings.push(format!("`{title}` is a memory of the other place: left alone"))
-                }
+            if side.is_none_or(|side| applying.place(side).id == place.id) {
+                titles.push(title.clone())
+            } else {
+                report.warnings.push(format!("`{title}` is a memory of the other place: left alone"))
             }
         }
         // A memory contests what its answer calls wrong and may not strike.

@@ -108,9 +108,10 @@ impl TurnEvidence<'_> {
             Effect::Died => self.write_death(&here, action)?,
             Effect::Looked => self.write_seen(&here, action)?,
             effect if effect.is_success() => {
-                match self.before.id == self.after.id {
-                    true => self.write_worked(&here, action)?,
-                    false => self.write_way(&here, action)?,
+                if self.before.id == self.after.id {
+                    self.write_worked(&here, action)?
+                } else {
+                    self.write_way(&here, action)?
                 }
                 self.document.remove_attempt(&self.before.scope(), &self.context.turn.action);
             }
@@ -200,9 +201,10 @@ impl TurnEvidence<'_> {
     /// Notes what a look showed: at its place, or for all places where it asked for what goes along with the player.
     fn write_seen(&mut self, here: &Section, action: String) -> Result<(), DocumentError> {
         let game = self.document.section_without_memories(&Scope::Game).unwrap_or_default();
-        let (scope, name, section) = match asks_for_status(&action) {
-            true => (Scope::Game, "", &game),
-            false => (self.before.scope(), self.before.name.as_str(), here),
+        let (scope, name, section) = if asks_for_status(&action) {
+            (Scope::Game, "", &game)
+        } else {
+            (self.before.scope(), self.before.name.as_str(), here)
         };
         let earlier = section.seen.iter().find(|seen| is_same_action(&seen.action, &action));
         let seen = self.attempt(earlier, action, TryResult::Vain);

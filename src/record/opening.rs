@@ -38,9 +38,10 @@ impl Leaving<'_> {
         let known = self.here.ways.iter().find(|way| way.to == self.after.id && is_same(&way.action));
         let is_now = |done: &Attempt| done.episode == Some(self.episode);
         let was_refused = self.here.tried.iter().any(|tried| is_now(tried) && is_same(&tried.action));
-        let mut stay = match was_refused || self.here.worked.iter().any(is_now) {
-            true => self.journal.turns_of_stay(self.episode, self.before.id)?,
-            false => Vec::new(),
+        let mut stay = if was_refused || self.here.worked.iter().any(is_now) {
+            self.journal.turns_of_stay(self.episode, self.before.id)?
+        } else {
+            Vec::new()
         };
         let refused = stay.iter().rposition(|turn| effect(turn).is_denied() && is_same(action_of(turn)));
         stay.drain(..refused.map_or(0, |at| at + 1));

@@ -180,9 +180,10 @@ pub(super) fn names_a_word_of(reply: &str, action: &str) -> bool {
 pub(super) fn answer(reply: &str) -> String {
     let lines = || reply.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('>'));
     let is_remark = |line: &str| line.starts_with('(') && line.ends_with(')');
-    let said: Vec<&str> = match lines().all(is_remark) {
-        true => lines().collect(),
-        false => lines().filter(|line| !is_remark(line)).collect(),
+    let said: Vec<&str> = if lines().all(is_remark) {
+        lines().collect()
+    } else {
+        lines().filter(|line| !is_remark(line)).collect()
     };
     said.join(" ")
 }

@@ -145,10 +145,8 @@ impl RecordReport {
         }
         parts.extend(self.best_run.clone());
         let triggers: Vec<&str> = self.triggers.iter().map(|trigger| trigger.into()).collect();
-        let triggers = match triggers.is_empty() {
-            true => String::new(),
-            false => format!(" (triggers: {})", triggers.join(", ")),
-        };
+        let triggers =
+            if triggers.is_empty() { String::new() } else { format!(" (triggers: {})", triggers.join(", ")) };
         // Names of places and actions are the game's words, and may have several lines.
         stored_line(&format!("{}{triggers}", parts.join(", ")))
     }

@@ -112,9 +112,10 @@ impl Shown {
     /// those of what it would replace.
     pub(super) fn judge_memory(&self, title: &str, text: &str, reasoning: &str) -> Grounding {
         let is_in_use = self.titles.iter().any(|named| means_title(title, &named.title));
-        match is_in_use && self.turn.judge(title) != Grounding::BorneOut {
-            true => self.judge(text, reasoning),
-            false => self.judge(&format!("{title}\n{text}"), reasoning),
+        if is_in_use && self.turn.judge(title) != Grounding::BorneOut {
+            self.judge(text, reasoning)
+        } else {
+            self.judge(&format!("{title}\n{text}"), reasoning)
         }
     }
 

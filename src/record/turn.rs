@@ -191,9 +191,10 @@ impl Turn {
     pub(crate) fn from_json_on(text: &str, scale: ImportanceScale) -> Result<Turn, TurnError> {
         let value: Value = json::read(text.as_bytes()).map_err(|error| {
             // In one line of JSONL, "line 1" would be mistaken for the line of the file.
-            let problem = match text.trim_end().contains('\n') {
-                true => error.to_string(),
-                false => error.to_string().replace(" at line 1 column ", " at column "),
+            let problem = if text.trim_end().contains('\n') {
+                error.to_string()
+            } else {
+                error.to_string().replace(" at line 1 column ", " at column ")
             };
             TurnError::NotJson(problem)
         })?;
@@ -351,9 +352,10 @@ fn split_location(fields: Fields<'_>) -> Result<Option<TurnLocation>, FieldError
 /// A place whose id is a text: a name, unless it is written as `location:town-square`.
 fn by_text_id(text: &str, name: Option<&str>) -> TurnLocation {
     let place = TurnLocation::of_text(text, name);
-    match place.id.is_some() || place.is_own_id {
-        true => place,
-        false => TurnLocation { name: Some(name_of_text_id(text, name)), ..place },
+    if place.id.is_some() || place.is_own_id {
+        place
+    } else {
+        TurnLocation { name: Some(name_of_text_id(text, name)), ..place }
     }
 }
 

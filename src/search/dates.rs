@@ -363,10 +363,7 @@ impl<'a> Cursor<'a> {
 
     /// Before the dot that ends an abbreviation.
     fn without_dot(self) -> Cursor<'a> {
-        match self.text[..self.at].ends_with('.') {
-            true => Cursor { at: self.at - 1, ..self },
-            false => self,
-        }
+        if self.text[..self.at].ends_with('.') { Cursor { at: self.at - 1, ..self } } else { self }
     }
 
     fn is_at_digit(self) -> bool {

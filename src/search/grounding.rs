@@ -148,9 +148,12 @@ fn are_forms(a: &str, b: &str) -> bool {
 /// The words of a text that say something of its subject.
 fn content_words(text: &str) -> Vec<String> {
     let mut words = words(text);
-    words.retain(|word| match is_cjk_word(word) {
-        true => !is_small(word) && (word.chars().count() > 1 || !word.chars().any(is_syllable)),
-        false => !is_stop_word(word),
+    words.retain(|word| {
+        if is_cjk_word(word) {
+            !is_small(word) && (word.chars().count() > 1 || !word.chars().any(is_syllable))
+        } else {
+            !is_stop_word(word)
+        }
     });
     words
 }

@@ -69,10 +69,8 @@ pub(super) struct IndexKeeper<'a> {
 
 impl IndexKeeper<'_> {
     pub(super) fn new<'a>(store: &'a Store, embedder: &'a dyn Embedder, is_wanted: bool) -> IndexKeeper<'a> {
-        let (batch, save_every) = match embedder.is_served() {
-            true => (SERVED_BATCH, SAVE_SERVED_EVERY),
-            false => (BATCH, SAVE_EVERY),
-        };
+        let (batch, save_every) =
+            if embedder.is_served() { (SERVED_BATCH, SAVE_SERVED_EVERY) } else { (BATCH, SAVE_EVERY) };
         IndexKeeper { store, embedder, is_wanted, batch, save_every }
     }
 

@@ -65,10 +65,7 @@ fn nearness(said: &str, title: &str) -> f64 {
     let all = left.len().max(right.len()).max(1) as f64;
     let mut common = take_pairs(&mut left, &mut right, |a, b| stem(a) == stem(b)) as f64;
     common += 0.5 * take_pairs(&mut left, &mut right, is_slip) as f64;
-    match left.is_empty() && right.is_empty() {
-        true => common / all,
-        false => 0.0,
-    }
+    if left.is_empty() && right.is_empty() { common / all } else { 0.0 }
 }
 
 /// Takes pairs of words out of two lists; their number.

@@ -185,18 +185,14 @@ pub(crate) fn score(
     let texts = all.into_iter().zip(&meanings).zip(&lengths).map(|((words, meaning), &length)| {
         let Meaning { own, of_questions } = *meaning;
         let asked = scale.strength(QUESTION_SIMILARITY * of_questions);
-        let (strength, related) = match query.terms.is_empty() {
-            // Stop words alone.
-            true => {
-                let related = ((own - 0.2) / 0.8).max(0.0);
-                (scale.strength(0.35 * related + 0.40 * own), related)
-            }
-            false => {
-                let coverage = 1.0 + COVERAGE * words.related * words.related;
-                let strength = WORDS_WEIGHT * weight * (words.words + words.similar) * coverage
-                    + MEANING_WEIGHT * known * f64::from(own);
-                (strength as f32, words.related as f32)
-            }
+        let (strength, related) = if query.terms.is_empty() {
+            let related = ((own - 0.2) / 0.8).max(0.0);
+            (scale.strength(0.35 * related + 0.40 * own), related)
+        } else {
+            let coverage = 1.0 + COVERAGE * words.related * words.related;
+            let strength = WORDS_WEIGHT * weight * (words.words + words.similar) * coverage
+                + MEANING_WEIGHT * known * f64::from(own);
+            (strength as f32, words.related as f32)
         };
         let parts = SimilarityParts {
             keywords: words.words as f32,

@@ -98,9 +98,10 @@ impl Searcher {
         count: usize,
     ) -> Result<SearchResults, SearchError> {
         let question = ParsedQuery::parse(question, &self.synonyms).ok_or(SearchError::EmptyQuestion)?;
-        let (snapshot, prepared) = match self.engine.begins_with_index() {
-            true => read_with_index(&self.files, &*self.engine.embedder, &question)?,
-            false => (self.files.current()?, None),
+        let (snapshot, prepared) = if self.engine.begins_with_index() {
+            read_with_index(&self.files, &*self.engine.embedder, &question)?
+        } else {
+            (self.files.current()?, None)
         };
         let second_round = settings.second_round;
         let scored = match &self.breaker {
@@ -176,9 +177,10 @@ impl Engine {
         }
         let embedder = &*self.embedder;
         // Before the library: dimensions and stamp of a served embedder are final only after its first vector.
-        let vector = match snapshot.entries().is_empty() {
-            true => Vec::new(),
-            false => embedder.embed_query(&question.undated)?,
+        let vector = if snapshot.entries().is_empty() {
+            Vec::new()
+        } else {
+            embedder.embed_query(&question.undated)?
         };
         let (library, statistics) = self.library(store, &build, question, prepared)?;
         let meaning = QueryMeaning {

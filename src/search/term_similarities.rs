@@ -71,10 +71,7 @@ impl TermSimilarities {
     /// The terms that a word matches by its stem or as a synonym.
     #[inline]
     pub(super) fn matches(&self, word: u32) -> &[(u32, TermMatch)] {
-        match self.is_matched[word as usize] {
-            false => &[],
-            true => self.matches.get(&word).map_or(&[], Vec::as_slice),
-        }
+        if !self.is_matched[word as usize] { &[] } else { self.matches.get(&word).map_or(&[], Vec::as_slice) }
     }
 }
 

@@ -32,9 +32,10 @@ pub(crate) fn each_word(text: &str, mut visit: impl FnMut(&str)) {
         let cjk = is_cjk(first);
         let end = rest.find(|c| is_cjk(c) != cjk).unwrap_or(rest.len());
         let (run, behind) = rest.split_at(end);
-        match cjk {
-            true => each_part(run, &mut visit),
-            false => each_spaced_word(run, &mut buffer, &mut visit),
+        if cjk {
+            each_part(run, &mut visit)
+        } else {
+            each_spaced_word(run, &mut buffer, &mut visit)
         }
         rest = behind;
     }

@@ -94,13 +94,10 @@ fn place(target: &Target) -> Result<PathBuf, SetupError> {
     let (path, within) = (real_path(&target.path)?, real_path(&target.within)?);
     let inside = path.strip_prefix(&within).ok();
     let is_inside = inside.is_some_and(|inside| inside.iter().all(|part| !part.eq_ignore_ascii_case(".git")));
-    match is_inside {
-        true => Ok(path),
-        false => Err(SetupError::Outside {
-            path: target.path.clone(),
-            within: target.within.clone(),
-            target: path,
-        }),
+    if is_inside {
+        Ok(path)
+    } else {
+        Err(SetupError::Outside { path: target.path.clone(), within: target.within.clone(), target: path })
     }
 }
 

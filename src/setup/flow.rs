@@ -61,9 +61,10 @@ impl Brackets<'_> {
         let indent = self.indent_of_items(unit);
         let inner = &self.text[at..self.range.end - 1];
         let blank = &inner[..inner.len() - inner.trim_start().len()];
-        let after = match blank.contains('\n') {
-            true => String::new(),
-            false => format!("{}{}", self.ending, self.indent_of_line(self.range.start)),
+        let after = if blank.contains('\n') {
+            String::new()
+        } else {
+            format!("{}{}", self.ending, self.indent_of_line(self.range.start))
         };
         let before = format!("{}{indent}", self.ending);
         Insertion { at, existing, before, core: new.on_lines(&indent, unit, self.ending), after }

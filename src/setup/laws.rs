@@ -181,12 +181,11 @@ impl Writer {
         for part in parts {
             if self.one_in(2) {
                 part.split('\n').for_each(|line| {
-                    match line.contains("'''") || line.contains("[mcp_servers.m") {
-                        true => {
-                            self.out.push_str(line);
-                            self.out.push_str(self.ending);
-                        }
-                        false => self.line(line),
+                    if line.contains("'''") || line.contains("[mcp_servers.m") {
+                        self.out.push_str(line);
+                        self.out.push_str(self.ending);
+                    } else {
+                        self.line(line)
                     }
                 });
             }
@@ -222,12 +221,13 @@ impl Writer {
             for part in chosen.into_iter().flatten().filter(|part| !part.is_empty()) {
                 if self.one_in(2) {
                     let is_text = part.contains('|');
-                    part.split('\n').for_each(|line| match is_text {
-                        true => {
+                    part.split('\n').for_each(|line| {
+                        if is_text {
                             self.out.push_str(line);
                             self.out.push_str(self.ending);
+                        } else {
+                            self.line(line)
                         }
-                        false => self.line(line),
                     });
                 }
             }

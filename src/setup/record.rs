@@ -61,9 +61,10 @@ pub(super) fn write(folder: &Path, path: &Path, written: &Written) -> Result<(),
                 return None;
             }
         };
-        match *written == Written::default() {
-            true => records.remove(&key(path)),
-            false => records.insert(key(path), written.clone()),
+        if *written == Written::default() {
+            records.remove(&key(path))
+        } else {
+            records.insert(key(path), written.clone())
         };
         let mut text = serde_json::to_vec_pretty(&records).unwrap_or_default();
         text.push(b'\n');

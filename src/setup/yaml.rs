@@ -277,9 +277,10 @@ fn without_member(text: &str, document: &Document, holder: &Node, index: usize) 
     }
     let item = holder.items().get(index)?.clone();
     let mut start = text[..item.start].rfind('\n').map_or(0, |at| at + 1);
-    let end = match text[..item.end].ends_with('\n') {
-        true => item.end,
-        false => text[item.end..].find('\n').map_or(text.len(), |length| item.end + length + 1),
+    let end = if text[..item.end].ends_with('\n') {
+        item.end
+    } else {
+        text[item.end..].find('\n').map_or(text.len(), |length| item.end + length + 1)
     };
     if !text[..end].ends_with('\n') {
         let blank = text[..start].strip_suffix('\n').unwrap_or(&text[..start]);

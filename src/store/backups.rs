@@ -135,11 +135,12 @@ pub(super) fn keep(
     let states = sizes(&folder, &present);
     let meant = meant(&folder);
     let newer = states.get(1..).unwrap_or_default();
-    let meant =
-        match outweighs(metadata.len(), new_size) && outweighing(newer, metadata.len(), meant).is_empty() {
-            true => note_meant(&folder, present[0]).map(|()| present[0]).map_err(error)?,
-            false => meant,
-        };
+    let meant = if outweighs(metadata.len(), new_size) && outweighing(newer, metadata.len(), meant).is_empty()
+    {
+        note_meant(&folder, present[0]).map(|()| present[0]).map_err(error)?
+    } else {
+        meant
+    };
     let outweighing = outweighing(&states, new_size, meant);
     let ends = occasions.ends_of_episodes(present.iter().copied(), KEPT_EPISODES);
     let mut together = 0;

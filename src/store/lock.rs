@@ -109,10 +109,7 @@ impl Lock {
 
     /// Removes the note of this holder or of the last one.
     pub(super) fn end_note(&mut self) -> io::Result<()> {
-        match std::mem::take(&mut self.has_note) {
-            true => self.file.set_len(SIGNATURE_SIZE),
-            false => Ok(()),
-        }
+        if std::mem::take(&mut self.has_note) { self.file.set_len(SIGNATURE_SIZE) } else { Ok(()) }
     }
 
     /// Names this process as the holder, in one write of fixed width, so that no reader sees half a number.

@@ -162,10 +162,7 @@ impl LineLog {
         let mut file = folder.write(&self.current, Access::Append)?;
         let written = append_bytes(&mut file, joined(lines));
         written.map_err(StoreError::write("write", &self.current_path()))?;
-        match sync {
-            true => file.sync_data().map_err(StoreError::write("sync", &self.current_path())),
-            false => Ok(()),
-        }
+        if sync { file.sync_data().map_err(StoreError::write("sync", &self.current_path())) } else { Ok(()) }
     }
 
     /// Refuses a log that is not the caller's own. All else that is wrong with it shows when it is written.
@@ -308,9 +305,10 @@ fn begun(log: &[u8], lines: &[u8]) -> usize {
 /// A kill between the two renames of a rotation leaves only the next file, which is then whole and on disk.
 fn finish_rotation(folder: &Folder, name: &str) -> io::Result<()> {
     let next = format!("{name}.new");
-    match folder.facts(name)?.is_none() && folder.facts(&next)?.is_some_and(|next| next.is_file) {
-        true => folder.rename(&next, name),
-        false => Ok(()),
+    if folder.facts(name)?.is_none() && folder.facts(&next)?.is_some_and(|next| next.is_file) {
+        folder.rename(&next, name)
+    } else {
+        Ok(())
     }
 }
 
@@ -318,9 +316,10 @@ fn finish_rotation(folder: &Folder, name: &str) -> io::Result<()> {
 pub(super) fn text_of(line: &[u8]) -> Cow<'_, str> {
     let is_control = |byte: &u8| *byte < b' ' && !matches!(byte, b'\t' | b'\r');
     let text = String::from_utf8_lossy(line);
-    match line.iter().any(is_control) {
-        true => Cow::Owned(text.replace(|c: char| c < ' ' && !matches!(c, '\t' | '\r'), "\u{FFFD}")),
-        false => text,
+    if line.iter().any(is_control) {
+        Cow::Owned(text.replace(|c: char| c < ' ' && !matches!(c, '\t' | '\r'), "\u{FFFD}"))
+    } else {
+        text
     }
 }
 

@@ -79,15 +79,14 @@ impl Occasions {
         let former = self.lines.iter().rfind(|line| line.number < number);
         let ends = former.map(|line| line.before.episode).filter(|episode| *episode != before.episode);
         self.lines.push(Known { number, ends, before });
-        let _ = match self.is_whole {
-            true => folder
+        let _ = if self.is_whole {
+            folder
                 .write(FILE, Access::Append)
-                .map(|mut file| file.write_all(&self.bytes(self.lines.len() - 1))),
-            false => {
-                self.lines.retain(|line| is_present(line.number));
-                let written = folder.create(NEW).and_then(|mut file| file.write_all(&self.bytes(0)));
-                Ok(written.and_then(|()| folder.rename(NEW, FILE)))
-            }
+                .map(|mut file| file.write_all(&self.bytes(self.lines.len() - 1)))
+        } else {
+            self.lines.retain(|line| is_present(line.number));
+            let written = folder.create(NEW).and_then(|mut file| file.write_all(&self.bytes(0)));
+            Ok(written.and_then(|()| folder.rename(NEW, FILE)))
         };
     }
 

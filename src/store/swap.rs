@@ -122,9 +122,10 @@ fn give_back(out: &Path, path: &Path, sidecar: &Folder, ours: Option<(u64, u64)>
         }
     }
     let left = fs::symlink_metadata(out).map_err(failed())?;
-    match platform::identity(&left) == ours {
-        true => fs::remove_file(out).map_err(failed()),
-        false => keep(out, sidecar, &left),
+    if platform::identity(&left) == ours {
+        fs::remove_file(out).map_err(failed())
+    } else {
+        keep(out, sidecar, &left)
     }
 }
 

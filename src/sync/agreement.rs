@@ -67,14 +67,13 @@ impl<'a> Agreements<'a> {
         url: String,
         options: Options,
     ) -> Result<Agreements<'a>, SyncError> {
-        let remotes = match options.dry_run {
-            true => None,
-            false => {
-                let remotes = notebook.store().remotes(options.lock_timeout)?;
-                // A kill between text and state would leave a base that is older than the text.
-                notebook.store().complete_last_change()?;
-                Some(remotes)
-            }
+        let remotes = if options.dry_run {
+            None
+        } else {
+            let remotes = notebook.store().remotes(options.lock_timeout)?;
+            // A kill between text and state would leave a base that is older than the text.
+            notebook.store().complete_last_change()?;
+            Some(remotes)
         };
         let key = hash(&url, 8);
         Ok(Agreements { notebook, url, key, remotes })

@@ -235,9 +235,10 @@ mod tests {
                 return Ok(Put::Lost);
             }
             let version = self.set(text.as_bytes(), pushes);
-            match self.0.loses_answer.replace(false) {
-                true => Err(SyncError::Unreachable { url: self.to_string(), problem: "cut off".to_owned() }),
-                false => Ok(Put::Done(version)),
+            if self.0.loses_answer.replace(false) {
+                Err(SyncError::Unreachable { url: self.to_string(), problem: "cut off".to_owned() })
+            } else {
+                Ok(Put::Done(version))
             }
         }
 

@@ -155,10 +155,7 @@ pub fn merge(
     options: &MergeOptions,
     mut progress: impl FnMut(),
 ) -> Result<MergeReport, DocumentError> {
-    let secrets = match options.keep_secrets {
-        true => MaskedItems::unchanged(items),
-        false => MaskedItems::of(items),
-    };
+    let secrets = if options.keep_secrets { MaskedItems::unchanged(items) } else { MaskedItems::of(items) };
     let mut merge = Merge::begin(files, &secrets.items, options);
     (merge.report.masked, merge.report.masked_kinds) = (secrets.texts, secrets.kinds);
     for found in &secrets.items {

@@ -195,9 +195,10 @@ fn encoded(name: &[u8]) -> String {
                 c if is_combining_mark(c) => at > 0 && !is_unseen(c),
                 c => c.is_alphanumeric() && !is_unseen(c) || "._@+-".contains(c),
             };
-            match is_plain {
-                true => out.push(c),
-                false => c.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| escape(&mut out, byte)),
+            if is_plain {
+                out.push(c)
+            } else {
+                c.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| escape(&mut out, byte))
             }
         }
         chunk.invalid().iter().for_each(|&byte| escape(&mut out, byte));

@@ -55,9 +55,10 @@ pub(crate) fn indented(text: &str, indent: &str) -> String {
 
 /// A text that shares a line with others: line breaks are spaces.
 pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
-    match text.contains(is_break) {
-        true => Cow::Owned(text.replace("\r\n", " ").replace(is_break, " ")),
-        false => Cow::Borrowed(text),
+    if text.contains(is_break) {
+        Cow::Owned(text.replace("\r\n", " ").replace(is_break, " "))
+    } else {
+        Cow::Borrowed(text)
     }
 }
 
@@ -124,9 +125,10 @@ pub(crate) fn text_below<'t>(title: &str, text: &'t str) -> Cow<'t, str> {
         return Cow::Borrowed(text);
     };
     let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() && c.is_ascii());
-    match is_word(rest.chars().next()) && is_word(head.chars().next_back()) {
-        true => Cow::Borrowed(text),
-        false => Cow::Owned(format!("… {}", rest.trim_start_matches(is_end))),
+    if is_word(rest.chars().next()) && is_word(head.chars().next_back()) {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(format!("… {}", rest.trim_start_matches(is_end)))
     }
 }
 

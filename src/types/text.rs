@@ -7,17 +7,19 @@ use unicode_segmentation::UnicodeSegmentation;
 
 /// A text in NFC, the normal form in which texts are compared. What is written keeps the form in which it came.
 pub(crate) fn composed(text: &str) -> Cow<'_, str> {
-    match text.is_ascii() || is_nfc_quick(text.chars()) == IsNormalized::Yes {
-        true => Cow::Borrowed(text),
-        false => Cow::Owned(text.nfc().collect()),
+    if text.is_ascii() || is_nfc_quick(text.chars()) == IsNormalized::Yes {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(text.nfc().collect())
     }
 }
 
 /// A text in NFC and in lower case: the form in which names, titles, tags and words are compared.
 pub(crate) fn fold_case(text: &str) -> String {
-    match text.is_ascii() {
-        true => text.to_ascii_lowercase(),
-        false => composed(&composed(text).to_lowercase()).into_owned(),
+    if text.is_ascii() {
+        text.to_ascii_lowercase()
+    } else {
+        composed(&composed(text).to_lowercase()).into_owned()
     }
 }
 

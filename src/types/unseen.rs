@@ -37,9 +37,12 @@ fn next_suspect(bytes: &[u8]) -> Option<usize> {
         let is_seen = |byte: u8| (b' '..0x7F).contains(&byte) | (byte == b'\n') | (byte == b'\t');
         chunk.iter().fold(true, |all, &byte| all & is_seen(byte))
     };
-    let suspect = |(number, chunk): (usize, &[u8])| match is_ascii_text(chunk) {
-        true => None,
-        false => chunk.iter().position(|&byte| !is_plain(byte)).map(|at| number * CHUNK + at),
+    let suspect = |(number, chunk): (usize, &[u8])| {
+        if is_ascii_text(chunk) {
+            None
+        } else {
+            chunk.iter().position(|&byte| !is_plain(byte)).map(|at| number * CHUNK + at)
+        }
     };
     bytes.chunks(CHUNK).enumerate().find_map(suspect)
 }

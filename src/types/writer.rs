@@ -34,11 +34,12 @@ impl FromStr for Writer {
 
     fn from_str(text: &str) -> Result<Writer, String> {
         let name = text.trim().to_lowercase();
-        match is_id(&name) && name.len() <= MAX_CHARS {
-            true => Ok(Writer(name)),
-            false => Err(format!(
+        if is_id(&name) && name.len() <= MAX_CHARS {
+            Ok(Writer(name))
+        } else {
+            Err(format!(
                 "`{text}` is not the name of a writer: use up to {MAX_CHARS} letters, digits, `_` and `-`"
-            )),
+            ))
         }
     }
 }

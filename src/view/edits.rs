@@ -213,9 +213,10 @@ fn correct(draft: &mut Draft<'_>, correction: Correction) -> Result<String, Edit
 fn secrets(memory: &Memory) -> String {
     let found = memory.texts().into_iter().filter_map(|text| redact(text)).flat_map(|masked| masked.kinds);
     let kinds: Vec<String> = found.map(|kind| kind.to_string()).collect();
-    match kinds.is_empty() {
-        true => String::new(),
-        false => format!(". This looks like a secret and is stored as you wrote it: {}", kinds.join(", ")),
+    if kinds.is_empty() {
+        String::new()
+    } else {
+        format!(". This looks like a secret and is stored as you wrote it: {}", kinds.join(", "))
     }
 }
 

@@ -140,9 +140,10 @@ impl Timeline {
         self.pieces.splice(first..=last, after);
         for scope in &scopes {
             let count = self.pieces.iter().filter(|piece| piece.scope.as_ref() == Some(scope)).count();
-            match count > 1 {
-                true => self.repeated.insert(scope.clone()),
-                false => self.repeated.remove(scope),
+            if count > 1 {
+                self.repeated.insert(scope.clone())
+            } else {
+                self.repeated.remove(scope)
             };
         }
         Some(Edited::Pieces(scopes))
@@ -161,9 +162,10 @@ impl Timeline {
     /// The sections of a scope as one text; empty where there is none.
     fn text_of(&self, scope: &Scope) -> String {
         let mut of_scope = self.pieces.iter().filter(|piece| piece.scope.as_ref() == Some(scope));
-        match self.repeated.contains(scope) {
-            true => of_scope.map(|piece| piece.text.as_str()).collect(),
-            false => of_scope.next().map(|piece| piece.text.clone()).unwrap_or_default(),
+        if self.repeated.contains(scope) {
+            of_scope.map(|piece| piece.text.as_str()).collect()
+        } else {
+            of_scope.next().map(|piece| piece.text.clone()).unwrap_or_default()
         }
     }
 

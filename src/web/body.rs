@@ -55,10 +55,8 @@ impl BodyRoom {
             self.bytes.clone().acquire_many_owned(room).await.expect("the semaphore is never closed");
         let mut read: Vec<u8> = Vec::new();
         while let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
-            let frame = frame.map_err(|error| match is_stalled(&error) {
-                true => BodyError::Stalled,
-                false => BodyError::Broken,
-            })?;
+            let frame = frame
+                .map_err(|error| if is_stalled(&error) { BodyError::Stalled } else { BodyError::Broken })?;
             let Ok(data) = frame.into_data() else { continue };
             if read.len() + data.len() > self.longest {
                 return Err(BodyError::TooLong);

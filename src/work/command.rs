@@ -105,12 +105,11 @@ impl Command {
         let part = |command: &Simple| key(&format!("{} End", canonical(command)));
         let is_in_background = commands.iter().any(|(command, _)| command.is_in_background);
         let last = commands.last().map(|(command, _)| program_of(command)).unwrap_or_default();
-        let parts = match is_list(Operator::And) && commands.len() > 1 {
-            true => {
-                let alone = commands.iter().take_while(|(command, _)| !prepares(command));
-                alone.map(|(command, _)| part(command)).collect()
-            }
-            false => Vec::new(),
+        let parts = if is_list(Operator::And) && commands.len() > 1 {
+            let alone = commands.iter().take_while(|(command, _)| !prepares(command));
+            alone.map(|(command, _)| part(command)).collect()
+        } else {
+            Vec::new()
         };
         let plain =
             || commands.iter().flat_map(|(command, _)| arguments(command)).map(|word| word.plain.clone());

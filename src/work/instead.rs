@@ -55,9 +55,10 @@ impl Command {
         let (one, other) = (&self.words, &failed.words);
         let shared = one.iter().filter(|word| other.contains(word)).count();
         let object = |words: &[String]| words.iter().rev().find(|word| !word.starts_with('-')).cloned();
-        match one.first() == other.first() {
-            true => shared >= 2 && shared >= one.len().min(other.len()) && !self.tests_less_than(failed),
-            false => 2 * shared >= one.len().max(other.len()) && object(one) == object(other),
+        if one.first() == other.first() {
+            shared >= 2 && shared >= one.len().min(other.len()) && !self.tests_less_than(failed)
+        } else {
+            2 * shared >= one.len().max(other.len()) && object(one) == object(other)
         }
     }
 

@@ -207,9 +207,10 @@ impl Work<'_> {
             parts: command.parts.clone(),
             outcome,
             reply: reply::reply_of(&output),
-            files: match has_failed {
-                true => surroundings.files(command.arguments.iter().chain(&named)),
-                false => Vec::new(),
+            files: if has_failed {
+                surroundings.files(command.arguments.iter().chain(&named))
+            } else {
+                Vec::new()
             },
             began: begun.map(|(at, _)| at),
             commit: surroundings.commit(),

@@ -227,9 +227,10 @@ fn copy_folder(from: &Path, to: &Path) {
     for entry in fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
         let path = to.join(entry.file_name());
-        match entry.file_type().unwrap().is_dir() {
-            true => copy_folder(&entry.path(), &path),
-            false => drop(fs::copy(entry.path(), path).unwrap()),
+        if entry.file_type().unwrap().is_dir() {
+            copy_folder(&entry.path(), &path);
+        } else {
+            fs::copy(entry.path(), path).unwrap();
         }
     }
 }

@@ -152,9 +152,10 @@ impl Session {
         // A title that a person wrote stays, or its sentence would be the person's own loss.
         let is_titled = lines[number].contains("of a person wrote this");
         let sentence = self.sentence();
-        lines[number] = match is_titled {
-            true => format!("{}\n{sentence}.", lines[number]),
-            false => edit(&lines[number], &sentence),
+        lines[number] = if is_titled {
+            format!("{}\n{sentence}.", lines[number])
+        } else {
+            edit(&lines[number], &sentence)
         };
         fs::write(self.path(), lines.join("\n") + "\n").unwrap();
     }

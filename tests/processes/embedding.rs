@@ -349,11 +349,13 @@ fn texts_that_are_too_long_are_cut() {
         ),
         (413, "`inputs` must have less than 512 tokens. Given: 900"),
     ] {
-        let server =
-            Server::deciding(move |request, _| match input(request).iter().all(|text| text.len() <= 1000) {
-                true => openai(request),
-                false => Behaviour::error(status, said),
-            });
+        let server = Server::deciding(move |request, _| {
+            if input(request).iter().all(|text| text.len() <= 1000) {
+                openai(request)
+            } else {
+                Behaviour::error(status, said)
+            }
+        });
         let client = client(&config(EmbedderKind::Openai, &server));
         let (long, short) = ("é".repeat(1500), "short");
         let vectors = client.embed_texts(&[&long, short]).unwrap();

@@ -271,10 +271,9 @@ fn an_exhausted_account_is_not_asked_again() {
 
 /// Answers only requests whose format is `taken`, and fails with `failure` otherwise.
 fn choosy(taken: Option<&'static str>, failure: Behaviour) -> Server {
-    Server::deciding(move |request, _| match format_of(request) == taken {
-        true => Behaviour::says(GOOD),
-        false => failure.clone(),
-    })
+    Server::deciding(
+        move |request, _| if format_of(request) == taken { Behaviour::says(GOOD) } else { failure.clone() },
+    )
 }
 
 #[test]

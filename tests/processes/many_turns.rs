@@ -119,9 +119,10 @@ fn send(signal: &str, child: &Child) {
 fn signals() -> &'static [&'static str] {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap_or("1").trim();
-    match u64::from_str_radix(ignored, 16).is_ok_and(|mask| mask & 1 == 0) {
-        true => &["-TERM", "-INT", "-HUP"],
-        false => &["-TERM", "-INT"],
+    if u64::from_str_radix(ignored, 16).is_ok_and(|mask| mask & 1 == 0) {
+        &["-TERM", "-INT", "-HUP"]
+    } else {
+        &["-TERM", "-INT"]
     }
 }
 

@@ -106,9 +106,12 @@ fn key() -> String {
 /// Everything that a folder holds, as one text; a database as its bytes.
 fn contents(folder: &Path) -> String {
     let entries = fs::read_dir(folder).unwrap().flatten();
-    let text = |path: &Path| match path.is_dir() {
-        true => contents(path),
-        false => String::from_utf8_lossy(&fs::read(path).unwrap()).into_owned(),
+    let text = |path: &Path| {
+        if path.is_dir() {
+            contents(path)
+        } else {
+            String::from_utf8_lossy(&fs::read(path).unwrap()).into_owned()
+        }
     };
     entries.map(|entry| format!("{}\n{}\n", entry.path().display(), text(&entry.path()))).collect()
 }

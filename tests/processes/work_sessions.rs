@@ -77,9 +77,10 @@ impl Agent {
         child.stdin.take().unwrap().write_all(payload.to_string().as_bytes()).unwrap();
         let output = child.wait_with_output().unwrap();
         assert!(output.status.success() && output.stderr.is_empty(), "{event}: {output:?}");
-        let answer: Value = match output.stdout.is_empty() {
-            true => Value::Null,
-            false => serde_json::from_slice(&output.stdout).unwrap(),
+        let answer: Value = if output.stdout.is_empty() {
+            Value::Null
+        } else {
+            serde_json::from_slice(&output.stdout).unwrap()
         };
         answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default().to_owned()
     }

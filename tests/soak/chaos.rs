@@ -136,9 +136,10 @@ impl Chaos {
 
     /// A writer may give way to another program; any other refusal is a fault.
     fn refused(&self, said: &str) {
-        match said.contains("by another program during each") || said.contains("is held by") {
-            true => self.tally.count("writes that gave way"),
-            false => self.tally.note("a write", Err(said.to_owned())),
+        if said.contains("by another program during each") || said.contains("is held by") {
+            self.tally.count("writes that gave way")
+        } else {
+            self.tally.note("a write", Err(said.to_owned()))
         }
     }
 

@@ -108,9 +108,10 @@ fn aspect_schema(scale: ImportanceScale) -> Value {
 /// The schema of an importance: whole numbers, where the scale has enough of them.
 fn importance_schema(scale: ImportanceScale) -> Value {
     let highest = scale.highest();
-    match highest.fract() == 0.0 && highest > 1.0 {
-        true => json!({"type": "integer", "minimum": 1, "maximum": highest as u64}),
-        false => json!({"type": "number", "minimum": 0, "maximum": highest}),
+    if highest.fract() == 0.0 && highest > 1.0 {
+        json!({"type": "integer", "minimum": 1, "maximum": highest as u64})
+    } else {
+        json!({"type": "number", "minimum": 0, "maximum": highest})
     }
 }
 
@@ -180,9 +181,12 @@ pub(crate) fn read_items(items: &[Value], settings: &ExtractSettings) -> FoundAs
 /// The aspect of an item, and how it was changed.
 fn read_item(item: &Value, scale: ImportanceScale) -> Result<(Aspect, Vec<String>), String> {
     // OpenAI sends a tool's arguments as JSON inside a string. Any other text is a memory.
-    let parsed = item.as_str().map(|text| match text.trim_start().starts_with(['{', '[', '`']) {
-        true => parse_object(text),
-        false => Ok(Map::from_iter([("summary".to_owned(), Value::from(text))])),
+    let parsed = item.as_str().map(|text| {
+        if text.trim_start().starts_with(['{', '[', '`']) {
+            parse_object(text)
+        } else {
+            Ok(Map::from_iter([("summary".to_owned(), Value::from(text))]))
+        }
     });
     let parsed = parsed.transpose()?;
     let fields = match (&parsed, item) {

@@ -127,9 +127,10 @@ impl Injector {
         now: &str,
     ) -> Result<Injected, InjectError> {
         let read = ChatRequest::read(request).map_err(InjectError::NotRequest)?;
-        let count = match settings.max_age_days.is_none() && self.unrelated.is_none() {
-            true => settings.candidates,
-            false => MAX_HITS.max(settings.candidates),
+        let count = if settings.max_age_days.is_none() && self.unrelated.is_none() {
+            settings.candidates
+        } else {
+            MAX_HITS.max(settings.candidates)
         };
         let mut fallback = None;
         let mut found: Vec<Candidate> = Vec::new();

@@ -50,9 +50,10 @@ impl Default for InjectSettings {
 /// [`USUAL_THRESHOLD`], which is [`CALIBRATED`], and from there to 1.
 pub(crate) fn embedded_threshold(threshold: f32) -> f32 {
     let threshold = threshold.clamp(0.0, 1.0);
-    match threshold <= USUAL_THRESHOLD {
-        true => threshold / USUAL_THRESHOLD * CALIBRATED,
-        false => CALIBRATED + (threshold - USUAL_THRESHOLD) / (1.0 - USUAL_THRESHOLD) * (1.0 - CALIBRATED),
+    if threshold <= USUAL_THRESHOLD {
+        threshold / USUAL_THRESHOLD * CALIBRATED
+    } else {
+        CALIBRATED + (threshold - USUAL_THRESHOLD) / (1.0 - USUAL_THRESHOLD) * (1.0 - CALIBRATED)
     }
 }
 

@@ -224,9 +224,10 @@ fn call_of(parts: &Parts) -> Option<Call> {
 
 /// The client sent only a part of its request.
 fn broken(error: &(dyn std::error::Error + 'static)) -> Response {
-    let (status, problem) = match is_stalled(error) {
-        true => (StatusCode::REQUEST_TIMEOUT, "the request stops in the middle of its body"),
-        false => (StatusCode::BAD_REQUEST, "the request breaks off in the middle of its body"),
+    let (status, problem) = if is_stalled(error) {
+        (StatusCode::REQUEST_TIMEOUT, "the request stops in the middle of its body")
+    } else {
+        (StatusCode::BAD_REQUEST, "the request breaks off in the middle of its body")
     };
     refuse(Refusal { status, problem: problem.to_owned(), hint: "send it again".to_owned() })
 }
@@ -238,9 +239,10 @@ fn unreachable(upstream: &Upstream, error: &reqwest::Error) -> Response {
         cause = source;
     }
     let upstream = upstream.shown();
-    let problem = match error.is_connect() {
-        true => format!("`{upstream}` behind the proxy cannot be reached: {cause}"),
-        false => format!("`{upstream}` behind the proxy gave no reply: {cause}"),
+    let problem = if error.is_connect() {
+        format!("`{upstream}` behind the proxy cannot be reached: {cause}")
+    } else {
+        format!("`{upstream}` behind the proxy gave no reply: {cause}")
     };
     error_answer(StatusCode::BAD_GATEWAY, &problem)
 }

@@ -55,10 +55,8 @@ impl Upstream {
     pub(super) fn url_of(&self, uri: &Uri) -> Url {
         let mut url = self.base.clone();
         let base = self.base.path().trim_end_matches('/');
-        let base = match uri.path().starts_with("/v1/") {
-            true => base.strip_suffix("/v1").unwrap_or(base),
-            false => base,
-        };
+        let base =
+            if uri.path().starts_with("/v1/") { base.strip_suffix("/v1").unwrap_or(base) } else { base };
         url.set_path(&format!("{base}{}", uri.path()));
         url.set_query(uri.query());
         url

@@ -71,10 +71,8 @@ pub fn run(mut cli: Cli<'_>, args: ConsolidateArgs) -> Result<u8, Failure> {
     let objects = |memory| {
         MemoryObject::of((&scope, &candidates.name), memory, files.authorship.author_of(&scope, memory))
     };
-    let objects: Vec<MemoryObject> = match cli.ui.json {
-        true => candidates.memories.iter().map(objects).collect(),
-        false => Vec::new(),
-    };
+    let objects: Vec<MemoryObject> =
+        if cli.ui.json { candidates.memories.iter().map(objects).collect() } else { Vec::new() };
     if plan.is_none() && candidates.memories.len() < FEWEST {
         return show_too_few(cli, &scope, &candidates, &objects);
     }

@@ -50,11 +50,12 @@ pub fn run(mut cli: Cli<'_>, args: EditArgs) -> Result<u8, Failure> {
     };
     let mark = &old[..old.len() - shown.len()];
     let whole = format!("{mark}{new}");
-    let edited = match whole == old {
-        true => Ok((Vec::new(), false)),
-        false => cli.edit(&notebook, "edit", false, |draft| {
+    let edited = if whole == old {
+        Ok((Vec::new(), false))
+    } else {
+        cli.edit(&notebook, "edit", false, |draft| {
             draft.replace_section(&scope, &old, &whole).map_err(|error| refused(&error))
-        }),
+        })
     };
     let (problems, written) = match edited {
         Ok(edited) => edited,
@@ -71,9 +72,10 @@ pub fn run(mut cli: Cli<'_>, args: EditArgs) -> Result<u8, Failure> {
         ));
     }
     let problems: Vec<_> = problems.iter().map(|problem| problem_json(&file, problem)).collect();
-    let text = match written {
-        true => format!("replaced the section of {scope} in {file}\n"),
-        false => format!("nothing was changed in the section of {scope}\n"),
+    let text = if written {
+        format!("replaced the section of {scope} in {file}\n")
+    } else {
+        format!("nothing was changed in the section of {scope}\n")
     };
     let json = json!({"scope": scope, "file": file, "changed": written, "problems": problems});
     cli.ui.answer(&json, &text)

@@ -71,14 +71,16 @@ pub fn run(mut cli: Cli<'_>, args: ExportArgs) -> Result<u8, Failure> {
     };
     let notebook = cli.notebook()?;
     let store = notebook.store();
-    let target = match to_stdout {
-        true => None,
-        false => Some(Store::open(&output, cli.settings.lock_timeout)?.real_path().to_owned()),
+    let target = if to_stdout {
+        None
+    } else {
+        Some(Store::open(&output, cli.settings.lock_timeout)?.real_path().to_owned())
     };
     if let Some(target) = target.as_deref().filter(|target| store.owns(target)) {
-        let what = match target == store.real_path() {
-            true => "is the memory file itself",
-            false => "belongs to the memory file: it is a former state or its history",
+        let what = if target == store.real_path() {
+            "is the memory file itself"
+        } else {
+            "belongs to the memory file: it is a former state or its history"
         };
         let failure = Failure::user(format!("`{}` {what}", output.display()));
         return Err(failure.hint("export to another file"));

@@ -81,13 +81,12 @@ pub fn run(mut cli: Cli<'_>, args: InjectArgs) -> Result<u8, Failure> {
     let store = cli.store()?;
     let settings = settings_of(&cli, &store, args)?;
     let files = Arc::new(SharedSnapshot::new(store));
-    let injected = match cli.settings.chat.use_memory {
-        true => {
-            let embedder = cli.embedder()?;
-            let injector = Injector::new(Arc::clone(&files), &cli.settings.search, embedder);
-            injector.inject(&request, &settings, shape, &cli.settings.now)?
-        }
-        false => Injected { request, memories: Vec::new(), fallback: None },
+    let injected = if cli.settings.chat.use_memory {
+        let embedder = cli.embedder()?;
+        let injector = Injector::new(Arc::clone(&files), &cli.settings.search, embedder);
+        injector.inject(&request, &settings, shape, &cli.settings.now)?
+    } else {
+        Injected { request, memories: Vec::new(), fallback: None }
     };
     if let Some(problem) = &injected.fallback {
         cli.ui.warning(&format!("{problem}; the embedded model answers instead"));

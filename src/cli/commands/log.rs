@@ -100,9 +100,10 @@ fn show_entries(cli: &mut Cli<'_>, lines: &[String], filter: &LogFilter) -> Resu
     for line in lines {
         let entry: Option<Entry<'_>> = Entry::parse(line);
         let Some(entry) = entry.filter(|entry| entry.passes(filter)) else { continue };
-        match cli.ui.json {
-            true => cli.ui.json_text(line.trim_end())?,
-            false => cli.ui.painted(&format!("{}\n", entry.render()), paint::log)?,
+        if cli.ui.json {
+            cli.ui.json_text(line.trim_end())?
+        } else {
+            cli.ui.painted(&format!("{}\n", entry.render()), paint::log)?
         }
     }
     Ok(())

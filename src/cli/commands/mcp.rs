@@ -78,9 +78,10 @@ pub(crate) struct McpArgs {
 fn parse_agent(text: &str) -> Result<String, String> {
     let id = text.trim().to_lowercase();
     let id = id.strip_prefix("agent:").unwrap_or(&id);
-    match crate::types::is_id(id) {
-        true => Ok(id.to_owned()),
-        false => Err(format!("`{text}` is not an id: use lower-case letters, digits, `_` and `-`")),
+    if crate::types::is_id(id) {
+        Ok(id.to_owned())
+    } else {
+        Err(format!("`{text}` is not an id: use lower-case letters, digits, `_` and `-`"))
     }
 }
 

@@ -55,9 +55,10 @@ pub(crate) fn run(cli: &mut Cli<'_>, install: Install) -> Result<u8, Failure> {
     let file =
         std::path::absolute(&cli.settings.file).map_err(|error| unreadable(&cli.settings.file, error))?;
     let folder = file.parent().filter(|folder| folder.is_dir()).unwrap_or(Path::new("."));
-    let attributes = match install.global {
-        true => global_attributes(folder, cli.settings.user_folder.as_deref())?,
-        false => repository_attributes(folder)?,
+    let attributes = if install.global {
+        global_attributes(folder, cli.settings.user_folder.as_deref())?
+    } else {
+        repository_attributes(folder)?
     };
     let name = file.file_name().unwrap_or_default();
     let program = program_word()?;

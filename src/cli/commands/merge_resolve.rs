@@ -249,12 +249,11 @@ fn refuse_later_words(file: &Path, present: &str, sides: &Sides, base: Option<&s
     );
     let text = bare(present);
     if conflicts(&text).is_none() {
-        return match [&sides.ours, &sides.theirs].iter().any(|side| bare(side) == text) {
-            true => Ok(()),
-            false => Err(Failure::user(format!(
-                "`{shown}` has no markers and is neither side: somebody resolved it"
-            ))
-            .hint(hint)),
+        return if [&sides.ours, &sides.theirs].iter().any(|side| bare(side) == text) {
+            Ok(())
+        } else {
+            Err(Failure::user(format!("`{shown}` has no markers and is neither side: somebody resolved it"))
+                .hint(hint))
         };
     }
     let versions = [base.unwrap_or_default(), &sides.ours, &sides.theirs];

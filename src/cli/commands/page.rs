@@ -41,10 +41,11 @@ pub(super) fn check_target(store: &Store, output: &Path, force: bool) -> Result<
             // What cannot be read is told when it cannot be written.
             Err(error) => error.kind() == io::ErrorKind::NotFound,
         };
-    match is_replaced {
-        true => Ok(()),
-        false => Err(Failure::user(format!("`{}` is there, and is no page of `memories`", output.display()))
-            .hint("`--force` replaces it")),
+    if is_replaced {
+        Ok(())
+    } else {
+        Err(Failure::user(format!("`{}` is there, and is no page of `memories`", output.display()))
+            .hint("`--force` replaces it"))
     }
 }
 

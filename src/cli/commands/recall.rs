@@ -74,9 +74,10 @@ pub(crate) struct RecallArgs {
 pub fn run(cli: Cli<'_>, args: RecallArgs) -> Result<u8, Failure> {
     let RecallArgs { scopes, max_tokens, all, last, brief, format, confirmed } = args;
     let defaults = Limits { confirmed_by: confirmed.least(), ..cli.settings.limits };
-    let limits = match all {
-        true => Limits { max_tokens: None, ..defaults },
-        false => Limits { max_tokens: max_tokens.or(defaults.max_tokens), ..defaults },
+    let limits = if all {
+        Limits { max_tokens: None, ..defaults }
+    } else {
+        Limits { max_tokens: max_tokens.or(defaults.max_tokens), ..defaults }
     };
     let (store, names) = (cli.store()?, parse_scopes(&cli.settings.working_folder, &scopes)?);
     let snapshot = read(&store, &names)?;

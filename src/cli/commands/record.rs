@@ -173,9 +173,10 @@ pub fn run(mut cli: Cli<'_>, args: RecordArgs) -> Result<u8, Failure> {
         args.model.forbid_untrusted(&cli)?;
     }
     let notebook = cli.notebook()?;
-    let llm::Choice { model, notice } = match args.later {
-        true => llm::Choice { model: None, notice: None },
-        false => args.model.clone().choose(&mut cli)?,
+    let llm::Choice { model, notice } = if args.later {
+        llm::Choice { model: None, notice: None }
+    } else {
+        args.model.clone().choose(&mut cli)?
     };
     let settings = cli.settings.record.clone();
     let judge = if args.later { Judge::Later } else { Judge::of(model.as_deref()) };

@@ -58,9 +58,10 @@ pub fn run(mut cli: Cli<'_>, args: RestoreArgs) -> Result<u8, Failure> {
         Ok(())
     })?;
     let file = store.path().display().to_string();
-    let text = match written {
-        true => format!("restored state {number} of {file}\n"),
-        false => format!("{file} is already in state {number}\n"),
+    let text = if written {
+        format!("restored state {number} of {file}\n")
+    } else {
+        format!("{file} is already in state {number}\n")
     };
     cli.ui.answer(&json!({"restored": number, "file": file, "changed": written}), &text)
 }
@@ -89,13 +90,15 @@ fn end_of(backups: &[Backup], episode: u64, running: u64) -> Result<u64, Failure
     ended.dedup();
     ended.reverse();
     let ended: Vec<String> = ended.iter().map(ToString::to_string).collect();
-    let failure = match episode == running {
-        true => Failure::user(format!("episode {episode} has not ended")),
-        false => Failure::user(format!("no state is kept that ends episode {episode}")),
+    let failure = if episode == running {
+        Failure::user(format!("episode {episode} has not ended"))
+    } else {
+        Failure::user(format!("no state is kept that ends episode {episode}"))
     };
-    Err(failure.hint(match ended.is_empty() {
-        true => "the last state of an episode is kept when something is written in the next one".to_owned(),
-        false => format!("choose one of {}, or a state of `memories restore --list`", ended.join(", ")),
+    Err(failure.hint(if ended.is_empty() {
+        "the last state of an episode is kept when something is written in the next one".to_owned()
+    } else {
+        format!("choose one of {}, or a state of `memories restore --list`", ended.join(", "))
     }))
 }
 

@@ -201,10 +201,8 @@ const FOR_PROGRAMS: [&str; 27] = [
 
 /// The environment of a program that we start: what it needs to run, and variables for which `is_passed` holds.
 pub(crate) fn for_programs(is_passed: impl Fn(&str) -> bool) -> Vec<(OsString, OsString)> {
-    let is_same = |own: &&str, name: &str| match cfg!(windows) {
-        true => own.eq_ignore_ascii_case(name),
-        false => *own == name,
-    };
+    let is_same =
+        |own: &&str, name: &str| if cfg!(windows) { own.eq_ignore_ascii_case(name) } else { *own == name };
     let is_needed = |name: &str| {
         FOR_PROGRAMS.iter().any(|own| is_same(own, name))
             || name.starts_with("LC_")
@@ -255,9 +253,8 @@ pub(crate) fn agent_folders() -> Option<Folders> {
 /// working directory, whose files may be anybody's.
 fn user_folder() -> Option<PathBuf> {
     let variable = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let own = || match cfg!(windows) {
-        true => variable("APPDATA"),
-        false => variable("HOME").map(|home| home.join(".config")),
+    let own = || {
+        if cfg!(windows) { variable("APPDATA") } else { variable("HOME").map(|home| home.join(".config")) }
     };
     Some(variable("XDG_CONFIG_HOME").or_else(own)?.join("memories"))
 }

@@ -143,13 +143,11 @@ impl Entries<'_> {
                 self.follow(item, is_theirs, &old, &new);
                 let is_of_side = if is_theirs { item.theirs.is_some() } else { item.ours.is_some() };
                 if is_of_side && item.lines.contains(&links[0]) {
-                    item.lines = match item.lines.contains(&links[1]) {
-                        // It links there already.
-                        true => {
-                            let [before, behind] = [format!(", {}", links[0]), format!("{}, ", links[0])];
-                            item.lines.replace(&before, "").replace(&behind, "")
-                        }
-                        false => item.lines.replace(&links[0], &links[1]),
+                    item.lines = if item.lines.contains(&links[1]) {
+                        let [before, behind] = [format!(", {}", links[0]), format!("{}, ", links[0])];
+                        item.lines.replace(&before, "").replace(&behind, "")
+                    } else {
+                        item.lines.replace(&links[0], &links[1])
                     };
                 }
             }

@@ -241,9 +241,10 @@ fn merge_added(ours: &Memory, theirs: &Memory) -> Memory {
 /// Merges field by field; `None` where both sides say something else.
 fn merge_memories(base: &Memory, ours: &Memory, theirs: &Memory) -> Option<Memory> {
     let three = Three { base, ours, theirs };
-    let text = match same_words(&ours.text, &theirs.text) {
-        true => ours.text.clone(),
-        false => three.of(|memory| &memory.text).agreed()?,
+    let text = if same_words(&ours.text, &theirs.text) {
+        ours.text.clone()
+    } else {
+        three.of(|memory| &memory.text).agreed()?
     };
     let upheld = upheld(Some(base), ours, theirs);
     Some(Memory {

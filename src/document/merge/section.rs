@@ -71,9 +71,10 @@ impl Edits {
     /// The section with these changes.
     pub(super) fn apply(self, text: &str, style: Style) -> String {
         let text = apply(text, self.splices);
-        match self.added.is_empty() {
-            true => text,
-            false => splice::add_lines_of_entries(&text, &parse_section(&text), &self.added, style),
+        if self.added.is_empty() {
+            text
+        } else {
+            splice::add_lines_of_entries(&text, &parse_section(&text), &self.added, style)
         }
     }
 }

@@ -181,10 +181,8 @@ impl<'a> Merge<'a> {
             return self.meant.push(merge_scope(&mut self.merged, places, &sections, labels));
         }
         let [base, ours, theirs] = texts.map(|texts| texts.concat());
-        let [base, ours, theirs] = [&base, &ours, &theirs].map(|text| match text.is_empty() {
-            true => Vec::new(),
-            false => vec![text.as_str()],
-        });
+        let [base, ours, theirs] = [&base, &ours, &theirs]
+            .map(|text| if text.is_empty() { Vec::new() } else { vec![text.as_str()] });
         let (first, others) = places.split_first().expect("a scope that is merged has a section");
         self.merged.replace(*first, ours.concat());
         let sections = Sections { scope, base: &base, ours: &ours, theirs: &theirs };

@@ -332,9 +332,10 @@ impl Endpoint {
     /// Asks until there are vectors, a permanent failure, another form to try, or no time left.
     fn ask(&self, batch: &[String], form: Form) -> Result<BatchReply, ModelError> {
         let deadline = deadline_after(self.server.limits.timeout);
-        let url = match form.single {
-            true => address::ollama_endpoint(&self.base, "/api/embeddings")?,
-            false => self.url.clone(),
+        let url = if form.single {
+            address::ollama_endpoint(&self.base, "/api/embeddings")?
+        } else {
+            self.url.clone()
         };
         let request = self.dialect.request(self.model.as_deref(), batch, form);
         let longest = batch.iter().map(String::len).max().unwrap_or(0);

@@ -48,10 +48,8 @@ const TOO_LONG: [&str; 8] = [
 impl Dialect {
     /// The body of a request.
     pub(crate) fn request(self, model: Option<&str>, texts: &[String], form: Form) -> Value {
-        let mut request = match form.single {
-            true => json!({"prompt": texts.first()}),
-            false => json!({"input": texts}),
-        };
+        let mut request =
+            if form.single { json!({"prompt": texts.first()}) } else { json!({"input": texts}) };
         if let Some(model) = model {
             request["model"] = json!(model);
         }

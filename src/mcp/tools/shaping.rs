@@ -266,9 +266,10 @@ fn associate_memories(call: &Call<'_>) -> Result<Answer, Refusal> {
         let why = done.why?;
         Some(format!("; \"{}\" in {} stays as it is: {why}", done.title, done.scope))
     });
-    let text = match new {
-        true => format!("linked {}{}\n", linked.join(" and "), stays.unwrap_or_default()),
-        false => format!("{} are linked already\n", linked.join(" and ")),
+    let text = if new {
+        format!("linked {}{}\n", linked.join(" and "), stays.unwrap_or_default())
+    } else {
+        format!("{} are linked already\n", linked.join(" and "))
     };
     let data = json!({
         "outcome": if new { "linked" } else { "unchanged" },

@@ -162,9 +162,10 @@ fn judge_score(turn: &TurnView<'_>, reply: &Reply) -> Option<Draft> {
     };
     let action = turn.short_action();
     let is_reaching = turn.moved() && !turn.to.is_empty();
-    let (deed, mut told) = match is_reaching {
-        true => (format!("Reaching {}", turn.to), reply.events()),
-        false => (upper_first(&action), reply.statements()),
+    let (deed, mut told) = if is_reaching {
+        (format!("Reaching {}", turn.to), reply.events())
+    } else {
+        (upper_first(&action), reply.statements())
     };
     told.retain(|fragment| {
         let text = &fragment.text;
@@ -265,10 +266,8 @@ fn judge_answer(turn: &TurnView<'_>, reply: &Reply) -> Option<Draft> {
     let weight = |one: &Fragment| !std::ptr::eq(one, telling);
     let whole = headline(&telling.text, MAX_TITLE_CHARS);
     let is_all = said.iter().all(|one| says(&whole, &one.text));
-    let (title, text) = match is_all {
-        true => (whole, by(&action, "")),
-        false => (title, fit(&said, weight, MAX_STORY_CHARS)),
-    };
+    let (title, text) =
+        if is_all { (whole, by(&action, "")) } else { (title, fit(&said, weight, MAX_STORY_CHARS)) };
     Some(Draft::new(Category::discovery(), &title, &text, "the game answered").quoting(&telling.text))
 }
 

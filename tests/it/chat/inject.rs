@@ -52,9 +52,12 @@ fn content() -> impl Strategy<Value = Value> {
 
 fn message() -> impl Strategy<Value = Value> {
     let role = prop::sample::select(vec!["user", "assistant", "system", "tool", "developer"]);
-    (role, content(), any::<bool>()).prop_map(|(role, content, unknown)| match unknown {
-        true => json!({"x_unknown": {"deep": [1.0, null]}, "role": role, "content": content}),
-        false => json!({"role": role, "content": content}),
+    (role, content(), any::<bool>()).prop_map(|(role, content, unknown)| {
+        if unknown {
+            json!({"x_unknown": {"deep": [1.0, null]}, "role": role, "content": content})
+        } else {
+            json!({"role": role, "content": content})
+        }
     })
 }
 

@@ -113,8 +113,9 @@ fn measured(likenesses: &[f32]) -> Vec<[f64; 3]> {
 
 /// The threshold that corresponds to a similarity.
 fn threshold_of(likeness: f32) -> f32 {
-    match likeness <= CALIBRATED {
-        true => likeness / CALIBRATED * USUAL_THRESHOLD,
-        false => USUAL_THRESHOLD + (likeness - CALIBRATED) / (1.0 - CALIBRATED) * (1.0 - USUAL_THRESHOLD),
+    if likeness <= CALIBRATED {
+        likeness / CALIBRATED * USUAL_THRESHOLD
+    } else {
+        USUAL_THRESHOLD + (likeness - CALIBRATED) / (1.0 - CALIBRATED) * (1.0 - USUAL_THRESHOLD)
     }
 }

@@ -123,9 +123,12 @@ fn a_good_server_is_asked_once() {
 
 #[test]
 fn the_end_of_the_examples_is_marked_for_the_servers_cache() {
-    let server = Server::deciding(|request, _| match request.body["messages"][1]["content"].is_array() {
-        true => invalid("messages.1.content.0.cache_control: Extra inputs are not permitted"),
-        false => says(GOOD),
+    let server = Server::deciding(|request, _| {
+        if request.body["messages"][1]["content"].is_array() {
+            invalid("messages.1.content.0.cache_control: Extra inputs are not permitted")
+        } else {
+            says(GOOD)
+        }
     });
     let model = model_with(&config(&server));
     super::ask_with_example(&*model).unwrap();

@@ -67,11 +67,12 @@ fn a_gifted_agent_needs_half_the_prompt_of_one_that_is_told_everything() {
         let mut client = world.serve(&["--agent", agent, "--tools", "self", "--read-only"]);
         let prompt = client.ask("prompts/get", json!({"name": "gifted_memories"})).unwrap();
         asked += tokens(prompt["messages"][0]["content"]["text"].as_str().unwrap());
-        let calls: Vec<(&str, Value)> = match question.is_empty() {
-            true => ["query_self", "query_background", "query_communication_style", "query_scene"]
+        let calls: Vec<(&str, Value)> = if question.is_empty() {
+            ["query_self", "query_background", "query_communication_style", "query_scene"]
                 .map(|tool| (tool, json!({})))
-                .into(),
-            false => vec![("query_memories", json!({"question": question}))],
+                .into()
+        } else {
+            vec![("query_memories", json!({"question": question}))]
         };
         for (tool, arguments) in calls {
             asked += tokens(&client.says(tool, arguments));

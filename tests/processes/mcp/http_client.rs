@@ -169,13 +169,13 @@ impl Client {
 
 /// The messages of an answer: JSON, or the data of a stream of events.
 pub fn messages_of(body: &str) -> Vec<Value> {
-    match body.starts_with('{') {
-        true => vec![serde_json::from_str(body).unwrap()],
-        false => body
-            .lines()
+    if body.starts_with('{') {
+        vec![serde_json::from_str(body).unwrap()]
+    } else {
+        body.lines()
             .filter_map(|line| line.strip_prefix("data: ").filter(|data| !data.is_empty()))
             .map(|data| serde_json::from_str(data).unwrap())
-            .collect(),
+            .collect()
     }
 }
 

@@ -33,10 +33,7 @@ pub(super) fn run(
     (max_tokens, explain, files): (Option<usize>, bool, &Snapshot),
 ) -> Result<u8, Failure> {
     let listed = found.hits.len();
-    let answer = match hits.is_empty() {
-        true => None,
-        false => Some(ask(&mut cli, model, &found.question.text, hits)),
-    };
+    let answer = if hits.is_empty() { None } else { Some(ask(&mut cli, model, &found.question.text, hits)) };
     match &answer {
         None => {}
         Some(Ok((answered, _))) => cli.ui.warnings(&answered.warnings),

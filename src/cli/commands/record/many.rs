@@ -81,10 +81,7 @@ impl Lines {
     /// The next line, or how the input ends. Waits for it.
     fn next(&mut self) -> Event {
         let event = self.next.take().map_or_else(|| self.events.recv(), Ok);
-        match self.stopped.load(Ordering::Relaxed) {
-            true => Event::Interrupted,
-            false => event.unwrap_or(Event::End),
-        }
+        if self.stopped.load(Ordering::Relaxed) { Event::Interrupted } else { event.unwrap_or(Event::End) }
     }
 
     /// The next line if it is there.
@@ -125,12 +122,11 @@ fn read_lines(input: impl Read, events: &SyncSender<Event>) {
 fn read_line(input: &mut impl BufRead) -> io::Result<Vec<u8>> {
     let mut line = Vec::new();
     input.take(MAX_INPUT + 1).read_until(b'\n', &mut line)?;
-    match line.len() as u64 > MAX_INPUT {
-        true => {
-            let problem = format!("a line has more than {} MiB", MAX_INPUT >> 20);
-            Err(io::Error::new(io::ErrorKind::FileTooLarge, problem))
-        }
-        false => Ok(line),
+    if line.len() as u64 > MAX_INPUT {
+        let problem = format!("a line has more than {} MiB", MAX_INPUT >> 20);
+        Err(io::Error::new(io::ErrorKind::FileTooLarge, problem))
+    } else {
+        Ok(line)
     }
 }
 
@@ -166,13 +162,12 @@ pub(super) fn record_many(
             last = number;
             bar.set_position(number as u64);
         };
-        match line.0 < from {
-            true => tell(line.0, None),
-            false => {
-                turns.record(line, &mut || lines.next_waiting(), &mut tell).map_err(|(line, error)| {
-                    Failure::from(error).hint(format!("the turns before line {line} are recorded"))
-                })?;
-            }
+        if line.0 < from {
+            tell(line.0, None)
+        } else {
+            turns.record(line, &mut || lines.next_waiting(), &mut tell).map_err(|(line, error)| {
+                Failure::from(error).hint(format!("the turns before line {line} are recorded"))
+            })?;
         }
     };
     bar.finish_and_clear();
