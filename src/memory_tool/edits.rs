@@ -14,6 +14,7 @@ use crate::memory_tool::tree::{StoredFile, Tree};
 use crate::notebook::Draft;
 use crate::notebook::authority::{Authority, protection};
 use crate::notebook::authorship::Repeated;
+use crate::notebook::protection::Protection;
 use crate::notebook::titles::free_title;
 use crate::redact::redact;
 use crate::types::text::composed;
@@ -258,7 +259,7 @@ fn refuse_protected(draft: &Draft<'_>, file: &StoredFile) -> Result<(), ToolFail
         )),
         None => Ok(()),
         Some(why) => {
-            let why = if why == "a person wrote it" { "a person wrote or edited it" } else { why };
+            let why = if why == Protection::Person { "a person wrote or edited it" } else { why.into() };
             let path = shown(&file.path);
             refused(format!(
                 "The file {path} stays as it is: {why}. It can be read; create another file beside it."

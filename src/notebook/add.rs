@@ -12,6 +12,7 @@ use crate::notebook::confirm::{Confirmed, confirm, contests, stands_apart};
 use crate::notebook::contest::{self, contested_of};
 use crate::notebook::duplicates::ComparableText;
 use crate::notebook::files::{Files, Tier, date, live};
+use crate::notebook::protection::Protection;
 use crate::notebook::rewrite::{is_rewritten, rewrite_note};
 use crate::notebook::strike::strike;
 use crate::notebook::titles::{free_title, numbered_titles};
@@ -247,11 +248,8 @@ fn take_title(
         memory.title = title;
         owner = files.live_with_title(scope, &memory.title);
         let Some(old) = &owner else { break };
-        let protected = if old.category.only_grows() {
-            None
-        } else {
-            protection(files, scope, old, Some(&memory.category), claim.authority)
-        };
+        let protected = protection(files, scope, old, Some(&memory.category), claim.authority)
+            .filter(|_| !old.category.only_grows());
         let reason = match protected {
             // Nobody believes yet what contests others, so there is nothing to contest.
             protected @ Some(_) if contests(old) && files.writer.is_some() => protected,
@@ -260,7 +258,7 @@ fn take_title(
                 contest::mark(files, (scope, memory), &report.contested, claim.authority);
                 continue;
             }
-            None if old.category.only_grows() => Some("it is part of a record"),
+            None if old.category.only_grows() => Some(Protection::Record),
             protected => protected.or_else(|| precedence(old, memory, claim.authority)),
         };
         let Some(reason) = reason else { break };
@@ -370,9 +368,9 @@ mod tests {
             );
             assert_eq!(stored.see_also.as_deref(), Some("[[Location 5 › Troll]]"));
             assert_eq!((report.beside, report.contested[0].title.as_str()), (None, "Troll"));
-            return (report.outcome, report.contested[0].reason);
+            return (report.outcome, report.contested[0].reason.into());
         }
-        (report.outcome, report.beside.map_or("", |beside| beside.reason))
+        (report.outcome, report.beside.map_or("", |beside| beside.reason.into()))
     }
 
     #[test]
@@ -459,7 +457,7 @@ mod tests {
         assert_eq!(here.provenance.tags, [OFFLINE_TAG, "vital"]);
         assert_eq!(live(&files)[1], "Here: e: Stable");
         let contested = store(&mut files, &noted("s: Well"), MODEL).contested.remove(0);
-        assert_eq!(contested.reason, "it is more important than this may be");
+        assert_eq!(contested.reason, Protection::MoreImportant);
     }
 
     #[test]

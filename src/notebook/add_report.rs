@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::notebook::protection::Protection;
 use crate::types::{Author, Memory, MemoryObject, written_by};
 
 /// The outcome of adding a memory.
@@ -43,7 +44,7 @@ pub struct AddReport {
     pub raised_to: Option<u16>,
     /// For a duplicate: why the existing entry is protected, and stays as it is.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub stays: Option<&'static str>,
+    pub stays: Option<Protection>,
     /// For a duplicate: what the memory says besides its text that the existing entry does not take, such as
     /// its category.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -62,7 +63,7 @@ pub struct Contested {
     /// Its title.
     pub title: String,
     /// Why it is protected.
-    pub reason: &'static str,
+    pub reason: Protection,
 }
 
 /// An entry that keeps its title.
@@ -71,7 +72,7 @@ pub struct Beside {
     /// Its title.
     pub title: String,
     /// Why it may not be replaced.
-    pub reason: &'static str,
+    pub reason: Protection,
 }
 
 impl AddReport {

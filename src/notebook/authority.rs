@@ -4,6 +4,7 @@
 //! may: a model or an agent contests it, and never changes it. See the laws of `docs/DESIGN.md`, 2.2.
 
 use crate::notebook::files::{Files, Tier};
+use crate::notebook::protection::Protection;
 use crate::types::{
     Author, Category, Memory, OFFLINE_TAG, PINNED_TAG, Persistence, Scope, Status, UNSUPPORTED_TAG, Writer,
 };
@@ -16,17 +17,6 @@ const MAX_UNPROVEN_IMPORTANCE: u16 = 700;
 
 /// Highest importance of a memory of a turn that changed the score.
 const MAX_SCORED_IMPORTANCE: u16 = 800;
-
-/// Why an entry that several writers confirmed is protected from one of them.
-const OTHERS_CONFIRMED: &str = "others confirmed it";
-
-/// Why an entry of another writer is protected.
-const ANOTHER_WROTE: &str = "another writer wrote it";
-
-/// True if an entry that is protected for this reason yields to enough writers.
-pub(crate) fn is_of_writers(reason: &str) -> bool {
-    reason == OTHERS_CONFIRMED || reason == ANOTHER_WROTE
-}
 
 /// Facts of a turn that give weight to a memory of it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -146,43 +136,41 @@ pub(crate) fn protection(
     old: &Memory,
     new: Option<&Category>,
     authority: Authority,
-) -> Option<&'static str> {
+) -> Option<Protection> {
     let authority = authority.in_name_of(files.writer.as_ref());
     let own = match (old.writers().as_slice(), files.writer.as_ref().map(Writer::name)) {
         _ if authority == Authority::Command => return None,
         ([one], Some(name)) if *one == name => true,
-        (several, Some(name)) if several.contains(&name) => return Some(OTHERS_CONFIRMED),
+        (several, Some(name)) if several.contains(&name) => return Some(Protection::OthersConfirmed),
         ([], _) => false,
-        _ => return Some(ANOTHER_WROTE),
+        _ => return Some(Protection::AnotherWriter),
     };
     let author = files.authorship.author_of(scope, old);
     let limit = new.map_or_else(|| authority.limit(&Category::danger()), |new| authority.limit(new));
     let by_rules = || old.has_tag(OFFLINE_TAG);
     match authority {
-        _ if !own && author == Author::Person => Some("a person wrote it"),
-        _ if !own && author == Author::Seed => Some("a seed wrote it"),
-        _ if !own && files.writer.is_some() => Some("it names no writer"),
-        _ if old.has_tag(PINNED_TAG) => Some("it is pinned"),
-        _ if old.persistence == Persistence::Core => Some("it is core"),
-        Authority::Rules(_) if !own && author == Author::Unknown => Some("nobody knows who wrote it"),
+        _ if !own && author == Author::Person => Some(Protection::Person),
+        _ if !own && author == Author::Seed => Some(Protection::Seed),
+        _ if !own && files.writer.is_some() => Some(Protection::NoWriter),
+        _ if old.has_tag(PINNED_TAG) => Some(Protection::Pinned),
+        _ if old.persistence == Persistence::Core => Some(Protection::Core),
+        Authority::Rules(_) if !own && author == Author::Unknown => Some(Protection::UnknownAuthor),
         Authority::Rules(_) if by_rules() => None,
-        _ if old.importance() > limit => Some("it is more important than this may be"),
-        Authority::Unsupported(_) if !old.has_tag(UNSUPPORTED_TAG) => {
-            Some("nothing in the turn bears this out")
-        }
+        _ if old.importance() > limit => Some(Protection::MoreImportant),
+        Authority::Unsupported(_) if !old.has_tag(UNSUPPORTED_TAG) => Some(Protection::Unsupported),
         _ => None,
     }
 }
 
 /// Why an entry that is not protected does not yield to a memory.
-pub(crate) fn precedence(old: &Memory, new: &Memory, authority: Authority) -> Option<&'static str> {
+pub(crate) fn precedence(old: &Memory, new: &Memory, authority: Authority) -> Option<Protection> {
     let lasts = |memory: &Memory| Tier::of(memory.persistence) == Tier::Lasting;
     if authority == Authority::Command {
         None
     } else if old.status == Status::Active && new.status == Status::Tentative {
-        Some("it is confirmed")
+        Some(Protection::Confirmed)
     } else if lasts(old) && !lasts(new) {
-        Some("it lasts")
+        Some(Protection::Lasts)
     } else {
         None
     }

@@ -187,6 +187,7 @@ mod tests {
     use crate::notebook::add::{AddOutcome, AddReport, Claim, store_memory};
     use crate::notebook::authority::{Authority, Proof};
     use crate::notebook::correct::{Corrected, Correction, CorrectionError, Marks, Target, correct};
+    use crate::notebook::protection::Protection;
     use crate::notebook::samples::memory;
 
     const SCOPE: Scope = Scope::Location(5);
@@ -248,7 +249,7 @@ mod tests {
         write(&mut files, "", "Lamp", "It is lit.");
         // What a person wrote needs nobody's consent, and does not become the writer's by repeating it.
         let repeated = write(&mut files, "a", "Lamp", "It is lit.");
-        assert_eq!((repeated.outcome, repeated.stays), (AddOutcome::Duplicate, Some("a person wrote it")));
+        assert_eq!((repeated.outcome, repeated.stays), (AddOutcome::Duplicate, Some(Protection::Person)));
         assert_eq!(live(&files), ["Troll 2", "Lamp 0"]);
     }
 
@@ -377,7 +378,7 @@ mod tests {
             store_memory(&mut files, (&SCOPE, ""), &new, Claim::of(authority), &mut Vec::new()).unwrap()
         };
         let by_rules = store(Authority::Rules(Proof::default()));
-        assert_eq!(by_rules.beside.unwrap().reason, "another writer wrote it");
+        assert_eq!(by_rules.beside.unwrap().reason, Protection::AnotherWriter);
         assert_eq!(store(MODEL).outcome, AddOutcome::Duplicate);
         assert_eq!(live(&files), ["Troll 1", "Troll (2) 0"]);
     }

@@ -130,6 +130,7 @@ mod tests {
     use super::*;
     use crate::notebook::add::{Claim, store_memory};
     use crate::notebook::authority::Proof;
+    use crate::notebook::protection::Protection;
     use crate::notebook::samples::{files, memory};
     use crate::types::{Author, PINNED_TAG, UNSUPPORTED_TAG};
 
@@ -198,7 +199,7 @@ mod tests {
                 _ => {
                     assert_eq!(
                         (report.outcome, report.stays),
-                        (AddOutcome::Duplicate, Some("a person wrote it"))
+                        (AddOutcome::Duplicate, Some(Protection::Person))
                     );
                     assert_eq!(text(&files), before);
                 }
@@ -228,7 +229,10 @@ mod tests {
             let (_folder, mut files) = files();
             store(&mut files, &pinned(old), Authority::Command);
             let report = store(&mut files, &memory(new, "Troll", "It lets who gives pass."), authority);
-            assert_eq!((report.outcome, report.contested[0].reason), (AddOutcome::Contested, "it is pinned"));
+            assert_eq!(
+                (report.outcome, report.contested[0].reason),
+                (AddOutcome::Contested, Protection::Pinned)
+            );
             let stored = files.live_with_title(&SCOPE, "Troll (2)").unwrap();
             assert_eq!((stored.status, stored.provenance.tags), (status, vec!["contested".to_owned()]));
         }
@@ -271,7 +275,7 @@ mod tests {
         assert_eq!(marked(&files), ["Troll Active "]);
         let contest = store(&mut files, &unsupported("It eats gold."), doubt);
         assert_eq!((contest.outcome, contest.title()), (AddOutcome::Contested, "Troll (2)"));
-        assert_eq!(contest.contested[0].reason, "nothing in the turn bears this out");
+        assert_eq!(contest.contested[0].reason, Protection::Unsupported);
         // A turn that bears out the contest settles it.
         let report = bear_out(&mut files, &memory("NOTE", "Troll", "It eats gold."));
         assert_eq!((report.outcome, report.title()), (AddOutcome::Revised, "Troll"));

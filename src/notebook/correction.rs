@@ -6,6 +6,7 @@ use crate::document::{DocumentError, EntryRef, nearest};
 use crate::notebook::add_report::{AddOutcome, AddReport, Contested};
 use crate::notebook::confirm::outcome_of_struck;
 use crate::notebook::files::{Files, FoundEntry};
+use crate::notebook::protection::Protection;
 use crate::types::hint::{Advice, Hint};
 use crate::types::{Memory, Persistence, Scope, Status, did_you_mean, one_of, same_title};
 
@@ -77,7 +78,7 @@ pub struct Corrected {
     pub contested: Vec<Contested>,
     /// Why an entry is unchanged.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub why: Option<&'static str>,
+    pub why: Option<Protection>,
 }
 
 impl From<&AddReport> for Corrected {
@@ -181,7 +182,7 @@ pub(crate) enum CorrectionError {
         /// The title.
         title: String,
         /// Why it is protected.
-        why: &'static str,
+        why: Protection,
     },
     /// The memory waits for no decision.
     #[error("`{0}` waits for no decision")]

@@ -6,6 +6,7 @@ use crate::notebook::confirm::{believe, outcome_of_struck};
 use crate::notebook::correction::{Corrected, CorrectionError, Target, locate};
 use crate::notebook::doubt::{contested_titles, doubt_of};
 use crate::notebook::files::Files;
+use crate::notebook::protection::Protection;
 use crate::types::{Cause, Memory, Moment, Reference};
 
 /// The reason in the reference line of a memory that a person rejected.
@@ -26,7 +27,7 @@ pub(super) fn decide(
     let mut found = locate(files, target, true, Memory::is_live)?;
     let memory = found.memory();
     if authority != Authority::Command {
-        return Err(CorrectionError::Kept { title: memory.title, why: "only a person decides in a review" });
+        return Err(CorrectionError::Kept { title: memory.title, why: Protection::Review });
     }
     if doubt_of(&memory).is_none() {
         return Err(CorrectionError::NothingToDecide(memory.title));

@@ -9,16 +9,11 @@ use crate::notebook::confirm::{confirm, contests, outcome_of_struck};
 use crate::notebook::contest::contest;
 use crate::notebook::correction::{Corrected, CorrectionError, Marks, Target, locate};
 use crate::notebook::files::{Files, Tier};
+use crate::notebook::protection::Protection;
 use crate::types::{Cause, Memory, Moment, PINNED_TAG, Persistence, Reference, Status};
 
 /// The reason in the reference line of a memory that is marked as superseded.
 const MARKED: &str = "marked as superseded";
-
-/// Why a contest does not become active by a word of its writer.
-const UNCONFIRMED: &str = "it contests what others wrote, and no other writer has confirmed it";
-
-/// Why nothing changes where a writer confirms twice.
-const CONFIRMED: &str = "this writer has confirmed it";
 
 /// Sets what is given.
 pub(super) fn mark(
@@ -89,7 +84,7 @@ fn mark_in_name(
     let kept = |why| Err(CorrectionError::Kept { title: old.title.clone(), why });
     let Some(why) = protection(files, scope, old, None, Authority::Writer) else {
         return match marks.status {
-            Some(Status::Active) if contests(old) => kept(UNCONFIRMED),
+            Some(Status::Active) if contests(old) => kept(Protection::Unconfirmed),
             _ => Ok(None),
         };
     };
@@ -102,7 +97,7 @@ fn mark_in_name(
         Some(Status::Active) if old.is_live() && !sets_more && !old.writers().is_empty() => {
             let Some(confirmed) = confirm(files, scope, old, true, at)? else {
                 let unchanged = Corrected::of("unchanged", scope, &old.title);
-                return Ok(Some(vec![Corrected { why: Some(CONFIRMED), ..unchanged }]));
+                return Ok(Some(vec![Corrected { why: Some(Protection::ConfirmedBefore), ..unchanged }]));
             };
             let mut done = vec![Corrected::of("confirmed", scope, &old.title)];
             let outcome = outcome_of_struck(&old.title);

@@ -25,6 +25,7 @@ pub mod files;
 pub mod history;
 mod mark;
 mod occasion;
+pub(crate) mod protection;
 mod ranking;
 mod rewrite;
 #[cfg(test)]
@@ -46,6 +47,7 @@ pub(crate) use authors::{Authors, MemoryObjects};
 pub(crate) use changes::AddError;
 pub(crate) use changes::NewMemory;
 pub use clock::Clock;
+pub use protection::Protection;
 pub(crate) use ranking::Ranked;
 pub(crate) use rewrite::replace_own;
 pub use snapshot::SharedSnapshot;

@@ -6,19 +6,11 @@ use crate::notebook::authority::{Authority, protection};
 use crate::notebook::confirm::contests;
 use crate::notebook::correction::{Corrected, CorrectionError, Target, locate};
 use crate::notebook::files::{Files, FoundEntry, Tier};
+use crate::notebook::protection::Protection;
 use crate::types::{Memory, Scope};
-
-/// Why what contests others gets no further link.
-const CONTESTS: &str = "its links say what it contests";
 
 /// Limit of other scopes that a hint names.
 const SUGGESTED: usize = 3;
-
-/// Why an importance is not raised further.
-const NO_MORE: &str = "an agent may give no more";
-
-/// Why a lasting memory does not link to an ephemeral one.
-const PASSES: &str = "the other one is ephemeral, and a link to it would soon lead to nothing";
 
 /// Raises the importance of a memory, as far as an agent may.
 pub(super) fn reinforce(
@@ -35,7 +27,7 @@ pub(super) fn reinforce(
     let limit = Authority::MODEL.limit(&old.category);
     let importance = old.importance().saturating_add(amount).min(limit);
     if importance == old.importance() {
-        return Ok(unchanged(NO_MORE));
+        return Ok(unchanged(Protection::NoMore));
     }
     let mut found = locate(files, target, true, Memory::is_live)?;
     let mut memory = found.entry.memory();
@@ -96,9 +88,9 @@ pub(super) fn link(
         let (memory, lasts) = (found.memory(), found.tier == Tier::Lasting);
         let link = Link::to(&to.scope, &linked.title).add_to(memory.see_also.as_deref());
         let kept = match lasts && passes {
-            true => Some(PASSES),
+            true => Some(Protection::OtherPasses),
             // Its links say what it strikes once it is confirmed.
-            false if contests(&memory) && authority != Authority::Command => Some(CONTESTS),
+            false if contests(&memory) && authority != Authority::Command => Some(Protection::LinksContest),
             false => protection(files, &from.scope, &memory, None, authority),
         };
         let (outcome, why) = match (link, kept) {

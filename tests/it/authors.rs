@@ -10,7 +10,7 @@ use memories::chat::extract::{
 };
 use memories::document::Document;
 use memories::llm::{Answer, Model, ModelError, Question, Usage};
-use memories::notebook::{Clock, Notebook};
+use memories::notebook::{Clock, Notebook, Protection};
 use memories::record::turn::{Remember, Turn, TurnLocation};
 use memories::record::{Judge, RecordReport, RecordSettings, Recorder};
 use memories::store::Store;
@@ -205,7 +205,7 @@ fn a_chat_states_at_most_700_and_raises_no_entry_of_a_person() {
     assert!(report.warnings.iter().any(|said| said.contains("importance 1000 lowered to 700")), "{report:?}");
     let before = world.text();
     let report = world.extract(found("there is a pit behind the door"));
-    assert_eq!((report.memories[0].raised_to, report.memories[0].stays), (None, Some("it is core")));
+    assert_eq!((report.memories[0].raised_to, report.memories[0].stays), (None, Some(Protection::Core)));
     assert_eq!(world.text(), before);
     let remember =
         Remember { text: "Remember the voice.".into(), importance: 1000, category: Category::danger() };

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use memories::llm::{Answer, Model, ModelError, Question, Usage};
-use memories::notebook::{Clock, Notebook};
+use memories::notebook::{Clock, Notebook, Protection};
 use memories::record::turn::Turn;
 use memories::record::{Judge, RecordReport, RecordSettings, Recorder};
 use memories::store::Store;
@@ -156,7 +156,7 @@ fn an_answer_that_has_nothing_of_the_turn_is_kept_with_a_mark_and_strikes_nothin
     });
     let (report, _) = world.record(&turn(2, 30, "south", (37, 40)), answer);
     assert_eq!(report.outcome.to_string(), "contested");
-    assert_eq!(report.memories[0].contested[0].reason, "nothing in the turn bears this out");
+    assert_eq!(report.memories[0].contested[0].reason, Protection::Unsupported);
     assert!(world.text().contains("**[NOTE] Here** *(Ep1, T1, #offline)*"), "{}", world.text());
     let (title, tags) = ("**[NOTE - TENTATIVE] Wise words** *(Ep2, T30, ", "#unsupported, #contested)*");
     assert!(world.text().contains(&format!("{title}{tags}")), "{}", world.text());

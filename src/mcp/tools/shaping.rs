@@ -16,7 +16,7 @@ use crate::mcp::parameter::Parameter;
 use crate::mcp::tools::schema;
 use crate::mcp::tools::tool::{Call, Effect, Tool};
 use crate::notebook::add::AddOutcome;
-use crate::notebook::authority::{Authority, MAX_IMPORTANCE, is_of_writers};
+use crate::notebook::authority::{Authority, MAX_IMPORTANCE};
 use crate::notebook::correct::{Corrected, Correction, Target};
 use crate::notebook::files::Files;
 use crate::notebook::{Draft, NewMemory};
@@ -371,7 +371,7 @@ fn contested(results: &[Corrected]) -> Option<Answer> {
     let beside = match *outcome {
         "duplicate" => "it is there already",
         "confirmed" => "it is there already, and confirmed by you now",
-        _ if contested.iter().all(|one| is_of_writers(one.reason)) => {
+        _ if contested.iter().all(|one| one.reason.is_of_writers()) => {
             "it is stored beside, tentative until enough other writers contest it, too, or a person decides"
         }
         _ => "it is stored beside, tentative until a person decides",
