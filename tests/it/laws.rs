@@ -458,7 +458,13 @@ fn canonical_form_says_the_same(text: &str) -> Result<(), TestCaseError> {
         if changes.next_if(|change| change.line == at + 1 && change.before.is_none()).is_some() {
             prop_assert_eq!(new.next().map(str::trim), Some(""));
         }
-        let line = new.next().expect("no line goes");
+        // A line of evidence that another one takes in.
+        if let Some(change) = changes.next_if(|change| change.line == at + 1 && change.after.is_none()) {
+            prop_assert_eq!(change.before.as_deref(), Some(old.trim_end_matches(['\r', '\n'])));
+            prop_assert!(old.trim_start().starts_with(['-', '*', '+']), "{old}");
+            continue;
+        }
+        let line = new.next().expect("no other line goes");
         let Some(change) = changes.next_if(|change| change.line == at + 1) else {
             prop_assert_eq!(line, *old);
             continue;
@@ -472,6 +478,14 @@ fn canonical_form_says_the_same(text: &str) -> Result<(), TestCaseError> {
     }
     prop_assert_eq!((new.next(), changes.next()), (None, None));
     Ok(())
+}
+
+#[test]
+fn two_lines_about_one_action_become_one() {
+    canonical_form_says_the_same(
+        "## Location 0: Place 0\n ### Tried \n- **[NOTE] g**\n- **[NOTE] g**\n\n---\n\n",
+    )
+    .unwrap();
 }
 
 #[test]
