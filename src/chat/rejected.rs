@@ -2,10 +2,12 @@
 
 use serde_json::Value;
 
+use crate::chat::error::ChatError;
 use crate::journal::entry::{Entry, ModelEntry};
 use crate::llm::ModelUse;
+use crate::notebook::Notebook;
 
-/// The entry for such an answer about a conversation. The outcome is `declined` or `failed`.
+/// The entry of an answer about a conversation. The outcome is `declined` or `failed`.
 pub(super) fn answer_alone<'a>(
     outcome: &'static str,
     conversation: &'a str,
@@ -18,4 +20,25 @@ pub(super) fn answer_alone<'a>(
         model,
         ..Entry::default()
     }
+}
+
+/// Writes the answers that were rejected into the journal; the warnings of that.
+///
+/// # Errors
+///
+/// See [`ChatError`].
+pub(super) fn note_rejected(
+    notebook: &Notebook,
+    command: &'static str,
+    conversation: &str,
+    rejected: &[ModelUse],
+) -> Result<Vec<String>, ChatError> {
+    if rejected.is_empty() {
+        return Ok(Vec::new());
+    }
+    let noted = notebook.edit(command, |draft| {
+        rejected.iter().for_each(|used| draft.note(answer_alone("failed", conversation, used)));
+        Ok::<_, ChatError>(())
+    })?;
+    Ok(noted.warnings)
 }

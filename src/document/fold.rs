@@ -1,8 +1,8 @@
 //! Folds the lines of one list of evidence, for `fmt`.
 //!
-//! The lines of a list enter; which of them stay, and with which actions, leaves. Of two lines about the same action or way the later
-//! counts, as for readers, and actions with one reply share a line. A line that says more than its actions is a
-//! person's: it stays, and so do the others about its actions.
+//! The lines of a list enter; which of them stay, and with which actions, leaves. Of two lines about the same action or
+//! way the later counts, as for readers, and actions with one reply share a line. A line that says more than its actions
+//! is a person's: it stays, and so do the others about its actions.
 
 use std::collections::{HashMap, HashSet};
 
@@ -29,8 +29,7 @@ pub(super) fn fold_attempts(scope: &Scope, lines: &[&AttemptLine]) -> Folds {
     let whole = || lines.iter().enumerate().filter(|(_, line)| line.is_whole);
     let places = whole().flat_map(|(at, line)| (0..line.attempts.len()).map(move |number| (at, number)));
     let attempt = |(at, number): (usize, usize)| &lines[at].attempts[number];
-    let open: Vec<(usize, usize)> = places.filter(|&place| !is_spared(attempt(place))).collect();
-    let mut latest = open;
+    let mut latest: Vec<(usize, usize)> = places.filter(|&place| !is_spared(attempt(place))).collect();
     keep_latest(&mut latest, |&place| key(attempt(place)), |&place| moment(attempt(place)));
     let latest: HashSet<(usize, usize)> = latest.into_iter().collect();
     let mut folds = Folds::default();

@@ -391,9 +391,9 @@ impl<'a> Reader<'a> {
         let last = lines.find(|line| !scan::is_blank(line.text(self.text))).unwrap_or(&self.lines[first]);
         let range = self.lines[first].range.start..last.range.end;
         self.check_first_line(first + 1, end, status);
-        let mut text = self.lines[first + 1..end].iter().map(|line| (line.text(self.text), line.hidden));
+        let text = self.lines[first + 1..end].iter().map(|line| (line.text(self.text), line.hidden));
         // An entry whose text a person struck from beginning to end holds no more, whatever its brackets say.
-        let is_struck = status != Status::Superseded && is_all_struck(&mut text);
+        let is_struck = status != Status::Superseded && is_all_struck(text);
         let status = if is_struck { Status::Superseded } else { status };
         let line = self.lines[first].range.clone();
         self.parsed.entries.push(Entry { status, range, line, line_number: first });

@@ -95,7 +95,7 @@ pub struct Way {
 }
 
 impl Way {
-    /// What two lines about the same way share: the folded action, and the id of the place to which it led.
+    /// The folded action, and the id of the place to which it led. Two lines with one key are about the same way.
     pub(crate) fn key(&self) -> (String, u64) {
         (fold_action(&self.action), self.to)
     }

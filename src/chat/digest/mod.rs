@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use crate::chat::conversation::{Conversation, conversation_tag};
 use crate::chat::error::ChatError;
-use crate::chat::rejected::answer_alone;
+use crate::chat::rejected::note_rejected;
 use crate::document::grammar::is_same_name;
 use crate::journal::entry::{Entry, ModelEntry};
 use crate::llm::{Model, ModelUse};
@@ -89,13 +89,7 @@ impl Digester<'_> {
         }
         let rejected: Vec<ModelUse> =
             report.failed.iter().filter_map(|failed| failed.error.rejected()).collect();
-        if !rejected.is_empty() {
-            let noted = self.notebook.edit("digest", |draft| {
-                rejected.iter().for_each(|used| draft.note(answer_alone("failed", &conversation.id, used)));
-                Ok::<_, ChatError>(())
-            })?;
-            report.warnings.extend(noted.warnings);
-        }
+        report.warnings.extend(note_rejected(self.notebook, "digest", &conversation.id, &rejected)?);
         Ok(report)
     }
 

@@ -21,7 +21,7 @@ use crate::chat::error::ChatError;
 use crate::chat::inject::block::{lines_in_blocks, without_blocks};
 use crate::chat::message::Message;
 use crate::chat::message_json::{message_json, prompt_text};
-use crate::chat::rejected::answer_alone;
+use crate::chat::rejected::{answer_alone, note_rejected};
 use crate::journal::entry::{Entry, MemoryEntry, ModelEntry};
 use crate::llm::{Model, ModelError, ModelUse};
 use crate::notebook::add::{AddOutcome, AddReport, Claim, store_memory};
@@ -71,13 +71,9 @@ impl Extractor<'_> {
         let Some(found) = found else {
             report.outcome = ExtractOutcome::Failed;
             report.due_in = None;
-            if let Some(used) = report.failure.as_ref().and_then(ModelError::rejected) {
-                let noted = self.notebook.edit("extract", |draft| {
-                    draft.note(answer_alone("failed", &input.conversation.id, &used));
-                    Ok::<_, ChatError>(())
-                })?;
-                report.warnings.extend(noted.warnings);
-            }
+            let rejected: Vec<ModelUse> = report.failure.iter().filter_map(ModelError::rejected).collect();
+            let id = &input.conversation.id;
+            report.warnings.extend(note_rejected(self.notebook, "extract", id, &rejected)?);
             return Ok(report);
         };
         let first_turn = counts.extracted + 1;

@@ -75,10 +75,12 @@ pub fn run(mut cli: Cli<'_>, args: AdoptArgs) -> Result<u8, Failure> {
     })?;
     let count = counted(adopted.len() as u64, "memory", "memories");
     let are = if adopted.len() == 1 { "is" } else { "are" };
-    let text = match dry_run {
-        _ if adopted.is_empty() => format!("all of them are a {author}'s already\n"),
-        true => format!("{count} would be a {author}'s\n"),
-        false => format!("{count} {are} now a {author}'s\n"),
+    let text = if adopted.is_empty() {
+        format!("all of them are a {author}'s already\n")
+    } else if dry_run {
+        format!("{count} would be a {author}'s\n")
+    } else {
+        format!("{count} {are} now a {author}'s\n")
     };
     let object = |(scope, title): &(Scope, String)| json!({"scope": scope, "title": title});
     let adopted: Vec<_> = adopted.iter().map(object).collect();

@@ -111,7 +111,7 @@ fn is_timed(memory: &Memory) -> bool {
     fields.episode.is_some() || fields.turns.is_some() || is_dated
 }
 
-/// A range of turns or days, an episode, or several of them.
+/// The time to which a search is limited: an episode, turns or days. What is missing sets no limit.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct TimeRange {
     episode: Option<u64>,
@@ -122,7 +122,7 @@ struct TimeRange {
 }
 
 impl TimeRange {
-    /// True if a date is on one of the days; without days, of any memory.
+    /// True if no days are set, or the date is on one of them.
     fn has_day(&self, date: Option<&str>) -> bool {
         let Some((first, last)) = &self.days else { return true };
         date.filter(|date| Instant::of(date).is_some())
