@@ -1,7 +1,7 @@
 """Drawings of the map as other programs read them: Graphviz, Mermaid's parser, an XML parser and a browser.
 
 Usage: drawings.py MODULES PROGRAM, both as paths: the folder of the npm packages, and the program. The map is that
-of `fixtures/cli/map/hostile_names`, whose names hold whatever might break a drawing.
+of `fixtures/worlds/hostile_names`, whose names hold whatever might break a drawing.
 """
 
 import json
@@ -13,7 +13,7 @@ import tempfile
 import xml.etree.ElementTree as xml
 
 HERE = pathlib.Path(__file__).resolve().parent
-FILES = [HERE.parents[1] / "fixtures" / "cli" / "map" / case / "before" for case in ("hostile_names", "formats")]
+FILES = [HERE.parents[1] / "fixtures" / "worlds" / world for world in ("hostile_names", "mill")]
 
 
 def draw(program, folder, form):

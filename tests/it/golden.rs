@@ -1,8 +1,10 @@
-//! Each command and each error text, as a user sees it: the folders `fixtures/cli/COMMAND/CASE/`.
+//! Each command and each error text, as a user sees it: the files `fixtures/cli/COMMAND/CASE.txtar`.
 //!
 //! `fixtures/cli/README.md` says what a case holds. `MEMORIES_GOLDEN=rewrite cargo test --test
 //! it golden` writes what the program does now over what was expected; read the difference before
 //! you commit it.
+
+mod case;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -16,9 +18,7 @@ use crate::program::NOW;
 use assert_cmd::Command;
 use similar::TextDiff;
 
-/// Names that the folder of a case may hold.
-const PARTS: [&str; 9] =
-    ["command", "stdin", "env", "before", "after", "stdout", "stderr", "exit", "feature"];
+use case::{Case, Files, Seen};
 
 /// Commands that leave every file as it is, and make none; `check --fix` writes.
 const READERS: [&str; 20] = [
@@ -44,22 +44,11 @@ const READERS: [&str; 20] = [
     "completions",
 ];
 
-/// In `after/`, `NAME.absent` says that there must be no `NAME`.
-const ABSENT: &str = ".absent";
+const CASES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/cli");
+
+const WORLDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/worlds");
 
 const THREADS: usize = 4;
-
-/// Files of a folder by their paths in it. Empty folders are left out.
-type Files = BTreeMap<String, Vec<u8>>;
-
-/// The output and files of a case: expected, or seen.
-#[derive(Debug, PartialEq, Eq)]
-struct Seen {
-    stdout: String,
-    stderr: String,
-    exit: String,
-    after: Files,
-}
 
 #[test]
 fn every_case_is_as_expected() {
@@ -70,9 +59,9 @@ fn every_case_is_as_expected() {
     std::thread::scope(|scope| {
         for _ in 0..THREADS {
             scope.spawn(|| {
-                while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if let Err(problem) = check_case(case, rewrite) {
-                        failures.lock().unwrap().insert(case.clone(), problem);
+                while let Some((path, case)) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if let Err(problem) = check_case(path, case, rewrite) {
+                        failures.lock().unwrap().insert(path, problem);
                     }
                 }
             });
@@ -80,8 +69,8 @@ fn every_case_is_as_expected() {
     });
     let failures = failures.into_inner().unwrap();
     let mut report = String::new();
-    for (case, problem) in &failures {
-        let _ = writeln!(report, "\n=== {}\n{problem}", case.strip_prefix(root()).unwrap().display());
+    for (path, problem) in &failures {
+        let _ = writeln!(report, "\n=== {}\n{problem}", path.display());
     }
     assert!(
         failures.is_empty(),
@@ -89,6 +78,12 @@ fn every_case_is_as_expected() {
         failures.len(),
         cases.len()
     );
+}
+
+#[test]
+fn every_world_has_a_case() {
+    let used: BTreeSet<String> = all_cases().into_iter().flat_map(|(_, case)| case.worlds).collect();
+    assert_eq!(names_in(Path::new(WORLDS)), used);
 }
 
 #[test]
@@ -104,9 +99,12 @@ fn every_command_has_cases_and_every_folder_is_a_command() {
     assert!(commands.len() >= 10, "{overview}");
     commands.insert("memories".to_owned());
     commands.insert("settings".to_owned());
-    assert_eq!(subfolders(&root()).iter().map(|path| name_of(path)).collect::<BTreeSet<_>>(), commands);
+    let mut folders = names_in(Path::new(CASES));
+    folders.remove("README.md");
+    assert_eq!(folders, commands);
     for command in commands.iter().filter(|command| *command != "settings") {
-        assert!(root().join(command).join("help").is_dir(), "no case shows the help of `{command}`");
+        let help = Path::new(CASES).join(command).join("help.txtar");
+        assert!(help.is_file(), "no case shows the help of `{command}`");
     }
 }
 
@@ -118,78 +116,72 @@ fn command_lines_are_split_as_a_shell_splits_them() {
     );
 }
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/cli")
-}
-
-pub(crate) fn cases() -> Vec<PathBuf> {
-    let mut cases: Vec<PathBuf> =
-        subfolders(&root()).iter().flat_map(|command| subfolders(command)).collect();
-    cases.retain(|case| match fs::read_to_string(case.join("feature")).as_deref().map(str::trim) {
-        Ok("view") => cfg!(feature = "view"),
-        Ok(_) => cfg!(feature = "llm"),
-        Err(_) => true,
+/// The cases that this build can run, with their paths.
+pub(crate) fn cases() -> Vec<(PathBuf, Case)> {
+    let mut cases = all_cases();
+    cases.retain(|(_, case)| match case.feature.as_deref() {
+        Some("view") => cfg!(feature = "view"),
+        Some(_) => cfg!(feature = "llm"),
+        None => true,
     });
     cases
 }
 
-fn subfolders(folder: &Path) -> Vec<PathBuf> {
-    let mut paths: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    paths.retain(|path| path.is_dir());
-    paths.sort();
-    paths
+fn all_cases() -> Vec<(PathBuf, Case)> {
+    let texts = read_files(Path::new(CASES)).into_iter().filter(|(name, _)| name != "README.md");
+    let parse = |text: Vec<u8>| Case::parse(&String::from_utf8(text).map_err(|error| error.to_string())?);
+    let case = |(name, text)| {
+        let case = parse(text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        (Path::new(CASES).join(name), case)
+    };
+    texts.map(case).collect()
 }
 
-fn name_of(path: &Path) -> String {
-    path.file_name().unwrap().to_str().unwrap().to_owned()
+fn names_in(folder: &Path) -> BTreeSet<String> {
+    let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+    names.map(|name| name.into_string().unwrap()).collect()
 }
 
 /// Runs a case and compares the results, or replaces the expectations by them.
-fn check_case(case: &Path, rewrite: bool) -> Result<(), String> {
-    let unknown: Vec<String> = fs::read_dir(case)
-        .unwrap()
-        .map(|entry| name_of(&entry.unwrap().path()))
-        .filter(|name| !PARTS.contains(&name.as_str()))
-        .collect();
-    if !unknown.is_empty() {
-        return Err(format!("not part of a case: {}", unknown.join(", ")));
-    }
-    let expected = expected(case)?;
-    let seen = run(case)?;
+fn check_case(path: &Path, case: &Case, rewrite: bool) -> Result<(), String> {
+    let text = fs::read_to_string(path).unwrap();
+    let command = path.parent().unwrap().file_name().unwrap().to_str().unwrap();
+    let seen = run(case, READERS.contains(&command))?;
     if rewrite {
-        write_expectations(case, &expected, &seen);
+        let rewritten = Case { seen, ..case.clone() }.to_text();
+        if rewritten != text {
+            fs::write(path, rewritten).unwrap();
+        }
         return Ok(());
     }
-    let problem = differences(&expected, &seen);
+    // What is right but is written in another way, or in another order, would be changed by the next rewrite.
+    let problem = differences(&case.seen, &seen)
+        + &difference("form of the case", text.as_bytes(), case.to_text().as_bytes());
     if problem.is_empty() { Ok(()) } else { Err(problem) }
 }
 
-fn expected(case: &Path) -> Result<Seen, String> {
-    let text = |name: &str| fs::read_to_string(case.join(name)).unwrap_or_default();
-    for name in ["stdout", "stderr", "exit"] {
-        if case.join(name).exists() && text(name).is_empty() {
-            return Err(format!("an empty `{name}` says what a missing one says: remove it"));
+/// The files among which the commands of a case start.
+fn files_before(case: &Case) -> Result<Files, String> {
+    let mut files = case.before.clone();
+    for world in &case.worlds {
+        let shared = read_files(&Path::new(WORLDS).join(world));
+        if shared.is_empty() || shared.keys().any(|name| files.contains_key(name)) {
+            return Err(format!("the world `{world}` has no files, or one that the case has, too"));
         }
+        files.extend(shared);
     }
-    Ok(Seen {
-        stdout: text("stdout"),
-        stderr: text("stderr"),
-        exit: text("exit"),
-        after: read_files(&case.join("after")),
-    })
+    Ok(files)
 }
 
 /// Runs the command lines of a case in a folder of their own. `after` holds the files that changed.
-fn run(case: &Path) -> Result<Seen, String> {
-    let lines = fs::read_to_string(case.join("command")).map_err(|error| format!("`command`: {error}"))?;
-    let lines: Vec<&str> = lines.lines().filter(|line| !line.trim().is_empty()).collect();
+fn run(case: &Case, reads_only: bool) -> Result<Seen, String> {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path().canonicalize().unwrap().join("play");
     fs::create_dir(&folder).unwrap();
-    let before = read_files(&case.join("before"));
+    let before = files_before(case)?;
     write_files(&folder, &before);
-    let (mut stdout, mut stderr, mut exit) = (String::new(), String::new(), Vec::new());
-    for line in &lines {
+    let mut seen = Seen::default();
+    for line in &case.commands {
         let words = split(&line.replace("[DIR]", folder.to_str().unwrap()));
         let mut command = command(case, &folder, scratch.path());
         // JSON has no colours, although they are asked for; warnings beside it have.
@@ -198,21 +190,27 @@ fn run(case: &Path) -> Result<Seen, String> {
             command.args(["--color", "always"]);
         }
         let output = command.args(words).output().map_err(|error| error.to_string())?;
-        for (all, new) in [(&mut stdout, output.stdout), (&mut stderr, output.stderr)] {
+        for (all, new) in [(&mut seen.stdout, output.stdout), (&mut seen.stderr, output.stderr)] {
             let mut new = String::from_utf8(new).map_err(|_| "the output is not UTF-8".to_owned())?;
             if is_coloured && !new.contains("{\"version\"") {
                 new = anstream::adapter::strip_str(&new).to_string();
             }
-            if lines.len() > 1 && !new.is_empty() {
+            if case.commands.len() > 1 && !new.is_empty() {
                 let _ = writeln!(all, "$ memories {line}");
             }
             all.push_str(&without_volatile(&new, &folder));
         }
-        exit.push(output.status.code().map_or("signal".to_owned(), |code| code.to_string()));
+        seen.exit.push(output.status.code().map_or("signal".to_owned(), |code| code.to_string()));
     }
-    let exit = if exit.iter().all(|code| code == "0") { String::new() } else { exit.join("\n") + "\n" };
-    let after = changes(case, &before, read_files(&folder))?;
-    Ok(Seen { stdout, stderr, exit, after })
+    if seen.exit.iter().all(|code| code == "0") {
+        seen.exit.clear();
+    }
+    seen.after = changes(case, &before, read_files(&folder));
+    let mends = case.commands.iter().any(|line| line.contains("--fix"));
+    match seen.after.iter().find(|(_, bytes)| bytes.is_some()) {
+        Some((name, _)) if reads_only && !mends => Err(format!("a command that only reads wrote `{name}`")),
+        _ => Ok(seen),
+    }
 }
 
 fn has(words: &[String], flag: &str) -> bool {
@@ -220,43 +218,34 @@ fn has(words: &[String], flag: &str) -> bool {
 }
 
 /// The program in the circumstances of a case, still without its arguments.
-fn command(case: &Path, folder: &Path, home: &Path) -> Command {
+fn command(case: &Case, folder: &Path, home: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_memories"));
     command.current_dir(folder).env_clear().timeout(Duration::from_secs(60));
     command.env("HOME", home).env("MEMORIES_NOW", NOW).env("COLUMNS", "100");
     // The compiler's coverage and sanitizers need these to write their files.
     command.envs(std::env::vars().filter(|(name, _)| name.starts_with("LLVM_")));
-    let variables = fs::read_to_string(case.join("env")).unwrap_or_default();
-    command.envs(variables.lines().filter_map(|line| line.split_once('=')));
-    command.write_stdin(fs::read(case.join("stdin")).unwrap_or_default());
+    command.envs(case.env.iter().filter_map(|line| line.split_once('=')));
+    command.write_stdin(case.stdin.clone());
     command
 }
 
 /// Files that differ from before, and those that the case names besides.
-fn changes(case: &Path, before: &Files, mut files: Files) -> Result<Files, String> {
-    let asked = read_files(&case.join("after"));
-    let mends = fs::read_to_string(case.join("command")).is_ok_and(|lines| lines.contains("--fix"));
-    let reader = READERS.contains(&name_of(case.parent().unwrap()).as_str()) && !mends;
-    let beside = |name: &str| name.split('/').any(|part| part == ".memories");
-    let mut changes = Files::new();
-    for name in before.keys().filter(|name| !files.contains_key(*name)) {
-        changes.insert(format!("{name}{ABSENT}"), Vec::new());
-    }
-    for name in asked.keys().filter_map(|name| name.strip_suffix(ABSENT)) {
+fn changes(case: &Case, before: &Files, files: Files) -> BTreeMap<String, Option<Vec<u8>>> {
+    let asked = &case.seen.after;
+    let is_beside = |name: &str| name.split('/').any(|part| part == ".memories");
+    let is_there = |name: &str| {
         let below = format!("{name}/");
-        if !files.keys().any(|file| file == name || file.starts_with(&below)) {
-            changes.insert(format!("{name}{ABSENT}"), Vec::new());
-        }
-    }
-    files.retain(|name, bytes| {
-        let changed = before.get(name) != Some(bytes);
-        asked.contains_key(name) || (changed && !beside(name))
-    });
-    changes.extend(files);
-    match changes.keys().find(|name| !name.ends_with(ABSENT)) {
-        Some(name) if reader => Err(format!("a command that only reads wrote `{name}`")),
-        _ => Ok(changes),
-    }
+        files.keys().any(|file| file == name || file.starts_with(&below))
+    };
+    let denied =
+        asked.iter().filter(|(name, bytes)| bytes.is_none() && !is_there(name)).map(|(name, _)| name);
+    let removed = before.keys().filter(|name| !files.contains_key(*name));
+    let mut changes: BTreeMap<_, _> = denied.chain(removed).map(|name| (name.clone(), None)).collect();
+    changes.extend(files.into_iter().filter_map(|(name, bytes)| {
+        let changed = before.get(&name) != Some(&bytes) && !is_beside(&name);
+        (changed || asked.get(&name).is_some_and(Option::is_some)).then_some((name, Some(bytes)))
+    }));
+    changes
 }
 
 fn read_files(folder: &Path) -> Files {
@@ -298,42 +287,23 @@ fn without_volatile(output: &str, folder: &Path) -> String {
     times.iter().fold(output, |output, time| output.replace(time.as_str(), "[TIME]"))
 }
 
-fn write_expectations(case: &Path, expected: &Seen, seen: &Seen) {
-    for (name, text) in [("stdout", &seen.stdout), ("stderr", &seen.stderr), ("exit", &seen.exit)] {
-        if text.is_empty() {
-            let _ = fs::remove_file(case.join(name));
-        } else {
-            fs::write(case.join(name), text).unwrap();
-        }
-    }
-    if expected.after != seen.after {
-        let _ = fs::remove_dir_all(case.join("after"));
-        write_files(&case.join("after"), &seen.after);
-    }
-}
-
 fn differences(expected: &Seen, seen: &Seen) -> String {
-    let mut out = String::new();
-    let streams = [
-        ("stdout", &expected.stdout, &seen.stdout),
-        ("stderr", &expected.stderr, &seen.stderr),
-        ("exit", &expected.exit, &seen.exit),
-    ];
-    for (name, expected, seen) in streams {
-        out.push_str(&difference(name, expected.as_bytes(), seen.as_bytes()));
-    }
+    let mut out = difference("exit", expected.exit.join("\n").as_bytes(), seen.exit.join("\n").as_bytes());
+    out += &difference("stdout", expected.stdout.as_bytes(), seen.stdout.as_bytes());
+    out += &difference("stderr", expected.stderr.as_bytes(), seen.stderr.as_bytes());
     let names: BTreeSet<&String> = expected.after.keys().chain(seen.after.keys()).collect();
     for name in names {
         match (expected.after.get(name), seen.after.get(name)) {
-            (Some(expected), Some(seen)) => {
-                out.push_str(&difference(&format!("after/{name}"), expected, seen));
+            (Some(Some(expected)), Some(Some(seen))) => {
+                out += &difference(&format!("after/{name}"), expected, seen)
             }
-            (Some(_), None) => {
+            (Some(None), Some(None)) => {}
+            (Some(_), _) => {
                 let _ = writeln!(out, "--- after/{name}: it is not so");
             }
             (None, seen) => {
                 let _ = writeln!(out, "--- after/{name}: nothing of the kind is expected");
-                out.push_str(&difference(name, b"", seen.map(Vec::as_slice).unwrap_or_default()));
+                out += &difference(name, b"", seen.cloned().flatten().as_deref().unwrap_or_default());
             }
         }
     }

@@ -106,24 +106,23 @@ fn parts<'a>(lines: &[&'a str], stream: &'a str) -> Vec<(&'a str, &'a str)> {
 fn golden_answers() -> Vec<Answer> {
     let commands = commands();
     let mut answers = Vec::new();
-    for case in golden::cases() {
-        let read = |name: &str| fs::read_to_string(case.join(name)).unwrap_or_default();
-        let (lines, at) = (read("command"), case.display().to_string());
-        let lines: Vec<&str> = lines.lines().filter(|line| !line.trim().is_empty()).collect();
-        let codes = read("exit");
-        for (line, output) in parts(&lines, &read("stdout")) {
+    for (path, case) in golden::cases() {
+        let at = path.display().to_string();
+        let lines: Vec<&str> = case.commands.iter().map(String::as_str).collect();
+        let codes = case.seen.exit;
+        for (line, output) in parts(&lines, &case.seen.stdout) {
             let Some(command) = json_command(&golden::split(line), &commands) else { continue };
             let of_command = |value| Answer { schema: command.clone(), value, at: at.clone() };
             answers.extend(values(output, &at).into_iter().map(of_command));
         }
-        for (line, output) in parts(&lines, &read("stderr")) {
+        for (line, output) in parts(&lines, &case.seen.stderr) {
             if !golden::split(line).iter().any(|word| word == "--json") {
                 continue;
             }
             for error in output.lines().filter(|line| line.starts_with('{')) {
                 let value: Value = serde_json::from_str(error).unwrap();
                 let code = value["code"].to_string();
-                assert!(codes.lines().any(|line| line == code), "{at}: exit code {codes} of {value}");
+                assert!(codes.contains(&code), "{at}: exit codes {codes:?} of {value}");
                 answers.push(Answer { schema: "error".to_owned(), value, at: at.clone() });
             }
         }

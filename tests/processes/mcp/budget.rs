@@ -96,7 +96,7 @@ fn a_gifted_agent_needs_half_the_prompt_of_one_that_is_told_everything() {
 
 #[test]
 fn a_search_shows_the_best_passages_of_long_texts() {
-    let world = World::new(include_str!("../../../fixtures/cli/query/long_texts/before/Memories.md"));
+    let world = World::new(include_str!("../../../fixtures/worlds/long_texts/Memories.md"));
     let whole = world.text().len();
     let mut client = world.serve(&["--tools", "places"]);
     let said = client.says("query_memories", json!({"question": "where is the silver bell?"}));

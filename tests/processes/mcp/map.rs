@@ -43,7 +43,7 @@ fn the_map_is_read_by_name_and_from_the_last_turn() {
 
 #[test]
 fn the_best_run_is_followed_from_where_the_last_turn_ended() {
-    let world = World::new(include_str!("../../../fixtures/cli/route/run/before/Memories.md"));
+    let world = World::new(include_str!("../../../fixtures/worlds/goals/Memories.md"));
     let mut client = world.serve(&["--tools", "places"]);
     assert_says(&client.refuses("next_steps", json!({"from": "world"})), "`world` is not a place");
     let program = |arguments: &[&str]| world.program().args(arguments).output().unwrap();
