@@ -16,7 +16,7 @@ use memories::store::Store;
 #[path = "../tests/support/replay.rs"]
 mod replay;
 
-use replay::{Episode, Replay, count_tokens, percent, temporary_folder};
+use replay::{Episode, Replay, percent, temporary_folder};
 
 fn main() -> Result<()> {
     let files: Vec<String> = std::env::args().skip(1).collect();
@@ -25,13 +25,13 @@ fn main() -> Result<()> {
     }
     let folder = temporary_folder()?;
     let store = Store::open(folder.path().join("Memories.md"), Duration::from_secs(10))?;
-    let mut replay = Replay::new(store, count_tokens);
+    let mut replay = Replay::new(store);
     for file in &files {
         let lines = std::fs::read_to_string(file).with_context(|| format!("cannot read `{file}`"))?;
         replay.play(&lines).with_context(|| format!("cannot replay `{file}`"))?;
     }
     println!(
-        "episode  turns  repeats  warned %  places  covered %  growth  tokens p50/max  counted p50/max  recall ms  record ms"
+        "episode  turns  repeats  warned %  places  covered %  growth  tokens p50/max  recall ms  record ms"
     );
     replay.episodes.iter().for_each(print_episode);
     let sum = |part: fn(&Episode) -> usize| replay.episodes.iter().map(part).sum::<usize>();
@@ -45,19 +45,16 @@ fn main() -> Result<()> {
 
 fn print_episode(episode: &Episode) {
     let number = episode.number.map_or_else(|| "-".to_owned(), |number| number.to_string());
-    let estimated = episode.tokens.iter().map(|both| both.0).collect();
-    let counted = episode.tokens.iter().map(|both| both.1).collect();
-    let (most_estimated, most_counted) = episode.most_tokens();
+    let most = episode.most_tokens();
     println!(
-        "{number:7}  {:5}  {:7}  {:8.1}  {:6}  {:9.1}  {:6}  {:10}/{most_estimated:3}  {:11}/{most_counted:3}  {:9.2}  {:9.2}",
+        "{number:7}  {:5}  {:7}  {:8.1}  {:6}  {:9.1}  {:6}  {:10}/{most:3}  {:9.2}  {:9.2}",
         episode.turns,
         episode.repeats,
         percent(episode.warned, episode.repeats),
         episode.places,
         episode.covered_percent(),
         episode.grown,
-        median(estimated).unwrap_or_default(),
-        median(counted).unwrap_or_default(),
+        median(episode.tokens.clone()).unwrap_or_default(),
         milliseconds(median(episode.recalls.clone())),
         milliseconds(median(episode.records.clone())),
     );

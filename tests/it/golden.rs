@@ -18,7 +18,8 @@ use crate::program::NOW;
 use assert_cmd::Command;
 use similar::TextDiff;
 
-use case::{Case, Files, Seen};
+pub(crate) use case::Files;
+use case::{Case, Seen};
 
 /// Commands that leave every file as it is, and make none; `check --fix` writes.
 const READERS: [&str; 20] = [
@@ -248,7 +249,7 @@ fn changes(case: &Case, before: &Files, files: Files) -> BTreeMap<String, Option
     changes
 }
 
-fn read_files(folder: &Path) -> Files {
+pub(crate) fn read_files(folder: &Path) -> Files {
     let mut files = Files::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(inner) = folders.pop() {
@@ -265,7 +266,7 @@ fn read_files(folder: &Path) -> Files {
     files
 }
 
-fn write_files(folder: &Path, files: &Files) {
+pub(crate) fn write_files(folder: &Path, files: &Files) {
     for (name, bytes) in files {
         let path = folder.join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use crate::episodes;
 use crate::program::memories;
 use assert_cmd::Command;
 
@@ -29,20 +30,13 @@ impl Game {
     }
 }
 
-fn episode(number: u64) -> std::path::PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("fixtures/turns/zork1_ep{number}.jsonl"))
-}
-
 #[test]
 fn five_episodes_recorded_twice_leave_the_same_file() {
-    let game = Game::new();
-    for number in 1..=5 {
-        game.record(&episode(number));
-    }
+    let game = Game(episodes::by_command());
     let files = ["Memories.md", ".memories/Memories.md/journal.jsonl", ".memories/Memories.md/state.json"];
     let before = files.map(|name| game.read(name));
-    for (number, turns) in (1..=5).zip([220, 240, 260, 260, 300]) {
-        let said = game.record(&episode(number));
+    for (path, turns) in episodes::turns().iter().zip([220, 240, 260, 260, 300]) {
+        let said = game.record(path);
         assert!(said.starts_with(&format!("{turns} turns were recorded before\n")), "{said}");
     }
     assert_eq!(files.map(|name| game.read(name)), before);
@@ -173,13 +167,14 @@ fn nobody_knows_what_was_lacking_at_turn_0() {
 #[test]
 fn an_interrupted_run_is_continued() {
     let (whole, interrupted) = (Game::new(), Game::new());
-    whole.record(&episode(1));
-    let turns = fs::read_to_string(episode(1)).unwrap();
+    let [episode, ..] = episodes::turns();
+    whole.record(&episode);
+    let turns = fs::read_to_string(&episode).unwrap();
     let part = interrupted.0.path().join("part.jsonl");
     let lines: Vec<&str> = turns.lines().take(90).collect();
     fs::write(&part, lines.join("\n")).unwrap();
     interrupted.record(&part);
-    let said = interrupted.record(&episode(1));
+    let said = interrupted.record(&episode);
     assert!(said.starts_with("90 turns were recorded before\n130 turns recorded: "), "{said}");
     assert_eq!(interrupted.read("Memories.md"), whole.read("Memories.md"));
 }

@@ -43,8 +43,8 @@ pub struct Episode {
     pub covered: usize,
     /// By how many bytes the file grew.
     pub grown: i64,
-    /// The cost of each recall: tokens as estimated and as counted.
-    pub tokens: Vec<(usize, usize)>,
+    /// The cost of each recall in tokens, as estimated.
+    pub tokens: Vec<usize>,
     /// How long each recall took.
     pub recalls: Vec<Duration>,
     /// How long each turn took to record.
@@ -57,10 +57,9 @@ impl Episode {
         percent(self.covered, self.places)
     }
 
-    /// The most that one recall cost, as estimated and as counted.
-    pub fn most_tokens(&self) -> (usize, usize) {
-        let most = |part: fn(&(usize, usize)) -> usize| self.tokens.iter().map(part).max().unwrap_or(0);
-        (most(|both| both.0), most(|both| both.1))
+    /// The most that one recall cost.
+    pub fn most_tokens(&self) -> usize {
+        self.tokens.iter().copied().max().unwrap_or(0)
     }
 }
 
@@ -73,7 +72,6 @@ pub fn percent(part: usize, whole: usize) -> f64 {
 pub struct Replay {
     store: Store,
     settings: RecordSettings,
-    count_tokens: fn(&str) -> usize,
     /// The caller does not say whether the world changed.
     pub silent_on_world: bool,
     failed: BTreeSet<(u64, String)>,
@@ -81,20 +79,25 @@ pub struct Replay {
     turns: usize,
     /// The episodes so far.
     pub episodes: Vec<Episode>,
+    /// The memory file after each turn.
+    pub states: Vec<String>,
+    /// What was recalled before each turn.
+    pub recalled: Vec<String>,
 }
 
 impl Replay {
-    /// A replay into a file, with a tokenizer to count by.
-    pub fn new(store: Store, count_tokens: fn(&str) -> usize) -> Replay {
+    /// A replay into a file.
+    pub fn new(store: Store) -> Replay {
         Replay {
             store,
             settings: RecordSettings::default(),
-            count_tokens,
             silent_on_world: false,
             failed: BTreeSet::new(),
             places: BTreeSet::new(),
             turns: 0,
             episodes: Vec::new(),
+            states: Vec::new(),
+            recalled: Vec::new(),
         }
     }
 
@@ -131,7 +134,7 @@ impl Replay {
         let started = Instant::now();
         let recalled = self.recall(place)?;
         episode.recalls.push(started.elapsed());
-        episode.tokens.push((estimate_tokens(&recalled), (self.count_tokens)(&recalled)));
+        episode.tokens.push(estimate_tokens(&recalled));
         let verdict = Known::read(&self.store, place, turn.episode)?.verdict(&turn.action);
         self.watch(place, value, &recalled, verdict == Verdict::InVain, episode);
         self.places.insert(place);
@@ -143,6 +146,8 @@ impl Replay {
         let started = Instant::now();
         recorder.record(turn)?;
         episode.records.push(started.elapsed());
+        self.states.push(self.text()?);
+        self.recalled.push(recalled);
         Ok(())
     }
 
@@ -230,9 +235,4 @@ pub fn temporary_folder() -> Result<tempfile::TempDir> {
     let mut builder = tempfile::Builder::new();
     builder.prefix("memories-replay-");
     Ok(builder.tempdir_in("/dev/shm").or_else(|_| builder.tempdir())?)
-}
-
-/// Tokens of a text as models of the `o200k` family count them.
-pub fn count_tokens(text: &str) -> usize {
-    bpe_openai::o200k_base().count(text)
 }

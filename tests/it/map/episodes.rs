@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::time::Duration;
 
+use memories::Snapshot;
 use memories::map::Graph;
 use memories::types::fold_action;
-use memories::{Snapshot, Store};
 use serde_json::Value;
 
-use crate::program::memories;
+use crate::episodes;
 
 type Move = (u64, String, u64);
 
@@ -35,27 +34,17 @@ fn move_of(way: &Value) -> Move {
     (id(&way["from"]), fold_action(way["action"].as_str().unwrap()), id(&way["to"]))
 }
 
-/// The memory file of the five episodes, and the folder that holds it.
-pub(super) fn five_episodes() -> (tempfile::TempDir, Snapshot) {
-    let folder = tempfile::tempdir().unwrap();
-    for episode in 1..=5 {
-        memories(folder.path(), &["record", "-q", "--turns", &turns(episode)]).output().unwrap();
-    }
-    let store = Store::open(folder.path().join("Memories.md"), Duration::from_secs(10)).unwrap();
-    let snapshot = Snapshot::read(&store).unwrap();
-    (folder, snapshot)
-}
-
-fn turns(episode: u64) -> String {
-    format!("{}/fixtures/turns/zork1_ep{episode}.jsonl", env!("CARGO_MANIFEST_DIR"))
+/// The memory file of the five episodes.
+pub(super) fn five_episodes() -> Snapshot {
+    Snapshot::read(&episodes::open(&episodes::by_command())).unwrap()
 }
 
 /// `cargo test --test it episodes -- --nocapture` prints the figures.
 #[test]
 fn the_map_of_five_episodes_is_what_was_walked() {
-    let lines: String = (1..=5).map(|episode| fs::read_to_string(turns(episode)).unwrap()).collect();
+    let lines: String = episodes::turns().map(|path| fs::read_to_string(path).unwrap()).concat();
     let moves = moves_of(&lines);
-    let (_folder, snapshot) = five_episodes();
+    let snapshot = five_episodes();
     let graph = Graph::read(&snapshot);
     let map = graph.to_json();
     let ways: BTreeMap<Move, u64> = map["ways"]

@@ -115,7 +115,7 @@ fn assert_sound(graph: &Graph<'_>, layout: &Layout) -> i64 {
 /// `cargo test --test it layout -- --nocapture` prints the figures.
 #[test]
 fn ways_of_five_episodes_point_where_they_lead() {
-    let (_folder, snapshot) = five_episodes();
+    let snapshot = five_episodes();
     let graph = Graph::read(&snapshot);
     let layout = graph.layout();
     let cells = assert_sound(&graph, &layout);

@@ -12,24 +12,29 @@ use memories::record::{Judge, RecordSettings, Recorder};
 use memories::store::Store;
 use memories::types::Memory;
 
+use crate::episodes;
+
 use super::{DANGLING, check_title};
 
-/// The live memories of each place after the turns of some files.
-fn play(files: &[&str]) -> Vec<Vec<Memory>> {
+/// The memory file after the turns of a file.
+fn play(file: &str) -> String {
     // In memory where the system has such a place: each turn is synced to disk.
     let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a folder");
     let store = Store::open(folder.path().join("Memories.md"), Duration::from_secs(10)).expect("a path");
     let settings = RecordSettings::default();
-    for file in files {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/turns").join(file);
-        for line in fs::read_to_string(path).expect("the fixture is there").lines() {
-            let notebook = Notebook::new(store.clone(), Clock::fixed("2026-01-31T12:00:00Z"));
-            let recorder = Recorder { notebook: &notebook, judge: Judge::Rules, settings: &settings };
-            let turn = Turn::from_value(&serde_json::from_str(line).expect("JSON")).expect("a turn");
-            recorder.record(turn).expect("recorded");
-        }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/turns").join(file);
+    for line in fs::read_to_string(path).expect("the fixture is there").lines() {
+        let notebook = Notebook::new(store.clone(), Clock::fixed("2026-01-31T12:00:00Z"));
+        let recorder = Recorder { notebook: &notebook, judge: Judge::Rules, settings: &settings };
+        let turn = Turn::from_value(&serde_json::from_str(line).expect("JSON")).expect("a turn");
+        recorder.record(turn).expect("recorded");
     }
-    let document = Document::parse(store.read().expect("readable").expect("a file"));
+    store.read().expect("readable").expect("a file")
+}
+
+/// The live memories of each place.
+fn memories_of(text: String) -> Vec<Vec<Memory>> {
+    let document = Document::parse(text);
     let scopes: Vec<_> = document.headings().map(|heading| heading.scope.clone()).collect();
     let places = scopes.iter().filter(|scope| scope.to_string().starts_with("location:"));
     let live = |scope| document.section(scope).unwrap_or_default().live().cloned().collect();
@@ -37,8 +42,8 @@ fn play(files: &[&str]) -> Vec<Vec<Memory>> {
 }
 
 /// Checks all titles, and that places have memories; the answer is the titles.
-fn check_file(files: &[&str]) -> Vec<String> {
-    let places = play(files);
+fn check_file(text: String) -> Vec<String> {
+    let places = memories_of(text);
     let memories: Vec<&Memory> = places.iter().flatten().collect();
     let titles: Vec<String> = memories.iter().map(|memory| memory.title.clone()).collect();
     let distinct: BTreeSet<String> = titles.iter().map(|title| title.to_lowercase()).collect();
@@ -64,8 +69,7 @@ fn check_file(files: &[&str]) -> Vec<String> {
 
 #[test]
 fn five_episodes_give_one_entry_a_fact() {
-    let files: Vec<String> = (1..=5).map(|episode| format!("zork1_ep{episode}.jsonl")).collect();
-    let titles = check_file(&files.iter().map(String::as_str).collect::<Vec<_>>());
+    let titles = check_file(episodes::one_by_one().five().to_owned());
     for title in [
         "With great effort, you open the window far enough to allow entry",
         "Nasty-looking troll blocks all passages out of the room",
@@ -82,11 +86,11 @@ fn five_episodes_give_one_entry_a_fact() {
 
 #[test]
 fn another_game_and_odd_input_give_facts_too() {
-    let titles = check_file(&["saltlight.jsonl"]);
+    let titles = check_file(play("saltlight.jsonl"));
     assert!(
         titles.contains(&"Fatal: you swing one leg over the rail, and the wind does the rest".to_owned())
     );
-    let titles = check_file(&["zork1_edge.jsonl"]);
+    let titles = check_file(play("zork1_edge.jsonl"));
     let deaths = titles.iter().filter(|title| title.starts_with("Fatal")).count();
     assert_eq!(deaths, 1, "the same death twice is one memory: {titles:#?}");
 }
