@@ -19,6 +19,7 @@ pub(crate) mod lenient;
 pub(crate) mod lock;
 mod names;
 pub mod openers;
+mod outcome;
 mod scope;
 pub mod text;
 pub(crate) mod unseen;
@@ -41,6 +42,7 @@ pub(crate) use importance::{
 };
 pub use names::by_file_ending;
 pub(crate) use names::{did_you_mean, one_of, unknown_name};
+pub use outcome::Outcome;
 pub use scope::{Scope, ScopeName};
 pub(crate) use scope::{ScopeError, is_id, labelled_id};
 pub use viewer::Viewer;

@@ -25,7 +25,7 @@ use crate::notebook::correct::{Corrected, correct};
 use crate::notebook::files::Files;
 use crate::notebook::strike::strike;
 use crate::redact::{redact, redacted};
-use crate::types::{Cause, Memory, Moment, Persistence, Reference, Scope, fold_title};
+use crate::types::{Cause, Memory, Moment, Outcome, Persistence, Reference, Scope, fold_title};
 
 /// Fewest memories of a place that are worth consolidating.
 pub(crate) const FEWEST: usize = 5;
@@ -189,7 +189,7 @@ fn take(files: &mut Files, scope: &Scope, step: &Step, at: &Moment) -> Result<Ve
                 let struck = strike(files, scope, title, &reference, &mut warnings);
                 let struck = struck.map_err(|error| error.to_string())?;
                 let title = struck.ok_or_else(|| warnings.join("; "))?;
-                results.push(Corrected::of("superseded", scope, &title));
+                results.push(Corrected::of(Outcome::Superseded, scope, &title));
             }
             Ok(results)
         }
@@ -224,7 +224,7 @@ pub(crate) fn note(
     let why: Vec<String> =
         [reasoning.to_owned()].into_iter().filter(|why| !why.is_empty()).chain(reasons).collect();
     draft.note(Entry::<Value> {
-        outcome: Some("consolidated".into()),
+        outcome: Some(Outcome::Consolidated.into()),
         scope: Some(scope.to_string().into()),
         corrected: Some(applied.results.iter().map(MemoryEntry::from).collect()),
         decisions: Some(json!(applied.decisions)),

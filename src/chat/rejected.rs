@@ -6,10 +6,11 @@ use crate::chat::error::ChatError;
 use crate::journal::entry::{Entry, ModelEntry};
 use crate::llm::ModelUse;
 use crate::notebook::Notebook;
+use crate::types::Outcome;
 
 /// The entry of an answer about a conversation. The outcome is `declined` or `failed`.
 pub(super) fn answer_alone<'a>(
-    outcome: &'static str,
+    outcome: Outcome,
     conversation: &'a str,
     used: &'a ModelUse,
 ) -> Entry<'a, Value> {
@@ -37,7 +38,7 @@ pub(super) fn note_rejected(
         return Ok(Vec::new());
     }
     let noted = notebook.edit(command, |draft| {
-        rejected.iter().for_each(|used| draft.note(answer_alone("failed", conversation, used)));
+        rejected.iter().for_each(|used| draft.note(answer_alone(Outcome::Failed, conversation, used)));
         Ok::<_, ChatError>(())
     })?;
     Ok(noted.warnings)

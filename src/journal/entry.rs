@@ -26,10 +26,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::journal::text::Text;
-use crate::types::{Author, Persistence, Span};
-
-/// The outcome of a turn whose model call failed: it waits for `retry`.
-pub(crate) const QUEUED: &str = "queued";
+use crate::types::{Author, Outcome, Persistence, Span};
 
 /// The command that records turns. Its lines are known by their turn and name no command.
 pub(crate) const RECORD: &str = "record";
@@ -82,9 +79,14 @@ impl<'a, T> Entry<'a, T> {
         self.memories.iter().chain(&self.corrected).flatten()
     }
 
+    /// True if this is the outcome of the line as a whole.
+    pub(crate) fn has(&self, outcome: Outcome) -> bool {
+        is_outcome(self.outcome.as_ref(), outcome)
+    }
+
     /// True if its turn waits for a model.
     pub(crate) fn is_queued(&self) -> bool {
-        self.outcome.as_deref() == Some(QUEUED)
+        self.has(Outcome::Queued)
     }
 }
 
@@ -108,6 +110,11 @@ impl<T: Serialize> Entry<'_, T> {
         }
         Value::Object(line).to_string()
     }
+}
+
+/// True if that is the outcome which a line names.
+fn is_outcome(named: Option<&Text<'_>>, outcome: Outcome) -> bool {
+    named.is_some_and(|named| &**named == outcome.name())
 }
 
 /// The change of one memory.
@@ -151,6 +158,13 @@ pub(crate) struct MemoryEntry<'a> {
     /// The whole memory, if it was forgotten.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) memory: Option<Value>,
+}
+
+impl MemoryEntry<'_> {
+    /// True if this is the outcome for the memory.
+    pub(crate) fn has(&self, outcome: Outcome) -> bool {
+        is_outcome(self.outcome.as_ref(), outcome)
+    }
 }
 
 /// The model that was asked, and what it cost.

@@ -18,7 +18,7 @@ use crate::notebook::protection::Protection;
 use crate::notebook::titles::free_title;
 use crate::redact::redact;
 use crate::types::text::composed;
-use crate::types::{Author, Category, Memory, Scope};
+use crate::types::{Author, Category, Memory, Outcome, Scope};
 
 /// Bytes of a date without its time.
 const DATE: usize = 10;
@@ -71,7 +71,7 @@ fn create(draft: &mut Draft<'_>, path: &ToolPath, content: &str) -> Result<Strin
         memory.add_writer(writer);
     }
     let (scope, memory) = add(draft, memory, &path.path)?;
-    note_change(draft, "stored", vec![written("stored", &scope, &memory)]);
+    note_change(draft, Outcome::Stored, vec![written(Outcome::Stored, &scope, &memory)]);
     Ok(format!("File created successfully at: {}{note}", path.named))
 }
 
@@ -102,7 +102,7 @@ fn write(
     if let Some(mut entry) = draft.files.lasting.entry_mut(&file.scope, file.number) {
         entry.edit(EntryEdit::Revise(memory.clone()))?;
     }
-    note_change(draft, "revised", vec![written("revised", &file.scope, &memory)]);
+    note_change(draft, Outcome::Revised, vec![written(Outcome::Revised, &file.scope, &memory)]);
     Ok((!note.is_empty()).then_some((content, note)))
 }
 
@@ -124,9 +124,9 @@ fn delete(draft: &mut Draft<'_>, path: &ToolPath) -> Result<String, ToolFailure>
     keep_folder(draft, parent(&path.path).0)?;
     let forgotten = |StoredFile { scope, memory, .. }: &StoredFile| MemoryEntry {
         memory: Some(json!(memory)),
-        ..written("forgotten", scope, memory)
+        ..written(Outcome::Forgotten, scope, memory)
     };
-    note_change(draft, "forgotten", gone.files.iter().map(forgotten).collect());
+    note_change(draft, Outcome::Forgotten, gone.files.iter().map(forgotten).collect());
     Ok(format!("Successfully deleted {named}"))
 }
 
@@ -161,10 +161,10 @@ fn rename(draft: &mut Draft<'_>, old: &ToolPath, new: &ToolPath) -> Result<Strin
         let mut memory = with_content(file.memory.clone(), &path, &content_of(&file.memory));
         memory.title = parent(&path).1.to_owned();
         let (scope, memory) = add(draft, memory, &path)?;
-        parts.push(written("renamed", &scope, &memory));
+        parts.push(written(Outcome::Renamed, &scope, &memory));
     }
     keep_folder(draft, parent(&old.path).0)?;
-    note_change(draft, "renamed", parts);
+    note_change(draft, Outcome::Renamed, parts);
     Ok(format!("Successfully renamed {} to {}", old.named, new.named))
 }
 
@@ -294,7 +294,7 @@ fn today(draft: &Draft<'_>) -> String {
 }
 
 /// The part of the journal's line about one file.
-fn written(outcome: &'static str, scope: &Scope, memory: &Memory) -> MemoryEntry<'static> {
+fn written(outcome: Outcome, scope: &Scope, memory: &Memory) -> MemoryEntry<'static> {
     MemoryEntry {
         outcome: Some(outcome.into()),
         scope: Some(scope.to_string().into()),
@@ -304,6 +304,6 @@ fn written(outcome: &'static str, scope: &Scope, memory: &Memory) -> MemoryEntry
     }
 }
 
-fn note_change(draft: &mut Draft<'_>, outcome: &'static str, parts: Vec<MemoryEntry<'_>>) {
+fn note_change(draft: &mut Draft<'_>, outcome: Outcome, parts: Vec<MemoryEntry<'_>>) {
     draft.note(Entry::<Value> { outcome: Some(outcome.into()), memories: Some(parts), ..Entry::default() });
 }

@@ -3,12 +3,11 @@
 use serde::Serialize;
 
 use crate::notebook::protection::Protection;
-use crate::types::{Author, Memory, MemoryObject, written_by};
+use crate::types::{Author, Memory, MemoryObject, Outcome, written_by};
 
 /// The outcome of adding a memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, strum::IntoStaticStr)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-#[strum(serialize_all = "snake_case")]
 pub enum AddOutcome {
     /// It was added.
     Stored,
@@ -20,6 +19,18 @@ pub enum AddOutcome {
     Confirmed,
     /// Another entry says the same.
     Duplicate,
+}
+
+impl From<AddOutcome> for Outcome {
+    fn from(outcome: AddOutcome) -> Outcome {
+        match outcome {
+            AddOutcome::Stored => Outcome::Stored,
+            AddOutcome::Revised => Outcome::Revised,
+            AddOutcome::Contested => Outcome::Contested,
+            AddOutcome::Confirmed => Outcome::Confirmed,
+            AddOutcome::Duplicate => Outcome::Duplicate,
+        }
+    }
 }
 
 /// The outcome of adding a memory, with the entry that is there now.

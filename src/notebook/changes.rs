@@ -18,7 +18,7 @@ use crate::notebook::titles::{stored_under_free_title, title_in_use};
 use crate::notebook::transaction::{Draft, EndedSession};
 use crate::store::{State, StoreError};
 use crate::types::hint::{Advice, Hint};
-use crate::types::{Author, DEFAULT_IMPORTANCE, Memory, Moment, Scope, means_title};
+use crate::types::{Author, DEFAULT_IMPORTANCE, Memory, Moment, Outcome, Scope, means_title};
 
 /// A memory to add, as the caller worded it.
 #[derive(Debug, Clone)]
@@ -97,7 +97,7 @@ impl Draft<'_> {
         let claim = Claim { at: &at, ..Claim::of(authority) };
         let applied = store_memory(&mut self.files, (scope, name), &memory, claim, warnings)?;
         self.note(Entry::<Value> {
-            outcome: Some(<&str>::from(applied.outcome).into()),
+            outcome: Some(Outcome::from(applied.outcome).into()),
             memories: Some(vec![MemoryEntry::from(&applied)]),
             ..Entry::default()
         });
@@ -163,7 +163,7 @@ impl Draft<'_> {
             _ => None,
         });
         self.note(Entry::<Value> {
-            outcome: Some("corrected".into()),
+            outcome: Some(Outcome::Corrected.into()),
             corrected: Some(results.iter().map(MemoryEntry::from).collect()),
             reasoning: Some(reasons.collect::<Vec<_>>().join("; ").into()),
             ..Entry::default()
@@ -183,13 +183,13 @@ impl Draft<'_> {
         let at = self.moment()?;
         let mut results = Vec::new();
         for Settled { scope, title, struck } in settle(&mut self.files, &at)? {
-            results.push(Corrected::of("confirmed", &scope, &title));
+            results.push(Corrected::of(Outcome::Confirmed, &scope, &title));
             let outcome = outcome_of_struck(&title);
             results.extend(struck.iter().map(|title| Corrected::of(outcome, &scope, title)));
         }
         if !results.is_empty() {
             self.note(Entry::<Value> {
-                outcome: Some("corrected".into()),
+                outcome: Some(Outcome::Corrected.into()),
                 corrected: Some(results.iter().map(MemoryEntry::from).collect()),
                 ..Entry::default()
             });
@@ -206,7 +206,7 @@ impl Draft<'_> {
         self.new_state = Some(state);
         let ended = self.end_session()?;
         self.note(Entry::<Value> {
-            outcome: Some("episode_started".into()),
+            outcome: Some(Outcome::EpisodeStarted.into()),
             episode: Some(episode),
             ephemeral_ended: Some(ended.memories),
             session: ended.text.map(Text::from),
@@ -231,7 +231,7 @@ impl Draft<'_> {
     }
 
     /// Replaces the text of the memory file by one in which some lines are rewritten.
-    pub(crate) fn rewrite(&mut self, outcome: &'static str, text: String, lines: usize) {
+    pub(crate) fn rewrite(&mut self, outcome: Outcome, text: String, lines: usize) {
         self.replace_text(text);
         let (outcome, lines) = (Some(outcome.into()), Some(lines as u64));
         self.note(Entry::<Value> { outcome, lines, ..Entry::default() });
@@ -250,7 +250,7 @@ impl Draft<'_> {
     ) -> Result<Vec<Problem>, EditError> {
         let before = self.text()?;
         let edited = edited(&before, scope, old, new)?;
-        self.rewrite("edited", edited.text, edited.lines);
+        self.rewrite(Outcome::Edited, edited.text, edited.lines);
         self.files.note_persons(&before);
         Ok(edited.problems)
     }
@@ -258,12 +258,12 @@ impl Draft<'_> {
     /// Replaces the text of the memory file by that of a backup.
     pub(crate) fn restore(&mut self, backup: u64, text: String) {
         self.replace_text(text);
-        let (outcome, state) = (Some("restored".into()), Some(backup));
+        let (outcome, state) = (Some(Outcome::Restored.into()), Some(backup));
         self.note(Entry::<Value> { outcome, state, ..Entry::default() });
     }
 
     /// Notes an import or a seed in the journal, with its result.
-    pub(crate) fn note_intake(&mut self, outcome: &'static str, what: String) {
+    pub(crate) fn note_intake(&mut self, outcome: Outcome, what: String) {
         let (outcome, reasoning) = (Some(outcome.into()), Some(what.into()));
         self.note(Entry::<Value> { outcome, reasoning, ..Entry::default() });
     }
@@ -272,7 +272,7 @@ impl Draft<'_> {
 impl<'a> From<&'a AddReport> for MemoryEntry<'a> {
     fn from(applied: &'a AddReport) -> MemoryEntry<'a> {
         MemoryEntry {
-            outcome: Some(<&str>::from(applied.outcome).into()),
+            outcome: Some(Outcome::from(applied.outcome).into()),
             scope: Some(applied.entry.scope.to_string().into()),
             title: Some(applied.title().into()),
             text: Some(applied.text().into()),

@@ -10,7 +10,8 @@ use crate::notebook::files::{Files, FoundEntry, Tier};
 use crate::notebook::strike::strike;
 use crate::types::text::fold_spaces;
 use crate::types::{
-    CONTESTED_TAG, Cause, Memory, Moment, Persistence, Reference, Scope, Status, UNSUPPORTED_TAG, means_title,
+    CONTESTED_TAG, Cause, Memory, Moment, Outcome, Persistence, Reference, Scope, Status, UNSUPPORTED_TAG,
+    means_title,
 };
 
 /// Beginning of the titles of notes that contest an entry without saying something else.
@@ -40,8 +41,8 @@ pub(crate) struct Settled {
 }
 
 /// The outcome for what a confirmed contest with that title strikes.
-pub(super) fn outcome_of_struck(title: &str) -> &'static str {
-    if title.starts_with(NOTE_TITLE) { "invalidated" } else { "superseded" }
+pub(super) fn outcome_of_struck(title: &str) -> Outcome {
+    if title.starts_with(NOTE_TITLE) { Outcome::Invalidated } else { Outcome::Superseded }
 }
 
 /// True if a memory contests others, and is not believed yet.
@@ -219,7 +220,8 @@ mod tests {
 
     fn change(files: &mut Files, name: &str, change: &Correction) -> Result<&'static str, CorrectionError> {
         files.writer = name.parse().ok();
-        correct(files, change, &Moment::default(), Authority::Command).map(|results| results[0].outcome)
+        correct(files, change, &Moment::default(), Authority::Command)
+            .map(|results| results[0].outcome.name())
     }
 
     fn marks(status: Status) -> Correction {
@@ -263,7 +265,7 @@ mod tests {
             for (at, name) in ["w", "x", "y", "z"].into_iter().enumerate() {
                 let results = replace(&mut files, name, "Troll", "It is awake.");
                 let strikes = at + 1 == writers.max(2);
-                let outcomes: Vec<&str> = results.iter().map(|one| one.outcome).collect();
+                let outcomes: Vec<&str> = results.iter().map(|one| one.outcome.name()).collect();
                 match (at, strikes) {
                     (0, _) => assert_eq!(outcomes, ["contested"]),
                     (_, false) => assert_eq!(outcomes, ["confirmed"]),
@@ -361,7 +363,7 @@ mod tests {
         let link = Correction::Link(target("Troll (2)"), target("Lamp"));
         assert!(matches!(change(&mut files, "liar", &link), Err(CorrectionError::BothProtected(..))));
         // Its successor contests the same.
-        assert_eq!(replace(&mut files, "liar", "Troll (2)", "It eats.")[0].outcome, "contested");
+        assert_eq!(replace(&mut files, "liar", "Troll (2)", "It eats.")[0].outcome, Outcome::Contested);
         assert_eq!(live(&files), ["Troll 2", "Lamp 2", "?Troll (2) 1"]);
         assert_eq!(change(&mut files, "c", &contest(Some(Status::Active))), Ok("confirmed"));
         assert_eq!(live(&files), ["Lamp 2", "Troll (2) 2"]);

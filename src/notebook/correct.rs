@@ -22,7 +22,7 @@ use crate::notebook::files::{Files, Tier};
 use crate::notebook::mark::mark;
 use crate::notebook::strengthen::{link, reinforce};
 use crate::notebook::titles::free_title;
-use crate::types::{Cause, Memory, Moment, Persistence, Reference, Scope, fold_title, same_title};
+use crate::types::{Cause, Memory, Moment, Outcome, Persistence, Reference, Scope, fold_title, same_title};
 
 /// Makes one correction; reference lines get the moment `at`.
 ///
@@ -120,12 +120,12 @@ fn supersede(
         let mut found = locate(files, target, true, Memory::is_live)?;
         let reference = Reference { at: at.clone(), cause: Cause::SupersededBy(successor.title.clone()) };
         found.entry.edit(EntryEdit::Supersede(Some(reference)))?;
-        results.push(Corrected::of("superseded", scope, &old.title));
+        results.push(Corrected::of(Outcome::Superseded, scope, &old.title));
     }
     let claim = Claim::of(authority);
     let applied = store_memory(files, (scope, &name), &successor, claim, &mut Vec::new())?;
     let persistence = stays_core.then_some(Persistence::Core);
-    results.push(Corrected { persistence, ..Corrected::of("stored", scope, applied.title()) });
+    results.push(Corrected { persistence, ..Corrected::of(Outcome::Stored, scope, applied.title()) });
     Ok(results)
 }
 
@@ -155,7 +155,7 @@ fn invalidate(
         let mut found = locate(files, target, true, Memory::is_live)?;
         let reference = Reference { at: at.clone(), cause: Cause::Invalidated(reason.to_owned()) };
         found.entry.edit(EntryEdit::Supersede(Some(reference)))?;
-        results.push(Corrected::of("invalidated", &target.scope, &title));
+        results.push(Corrected::of(Outcome::Invalidated, &target.scope, &title));
     }
     Ok(results)
 }
@@ -174,7 +174,7 @@ fn forget(
     locate(files, target, false, is_meant)?.entry.remove();
     Ok(vec![Corrected {
         memory: Some(memory.clone()),
-        ..Corrected::of("forgotten", &target.scope, &memory.title)
+        ..Corrected::of(Outcome::Forgotten, &target.scope, &memory.title)
     }])
 }
 
@@ -185,7 +185,7 @@ fn rename(files: &mut Files, scope: &Scope, name: &str) -> Result<Vec<Corrected>
     if !files.lasting.rename(scope, name)? {
         return Err(CorrectionError::NoSection(scope.clone()));
     }
-    Ok(vec![Corrected::of("renamed", scope, name.trim())])
+    Ok(vec![Corrected::of(Outcome::Renamed, scope, name.trim())])
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::notebook::confirm::outcome_of_struck;
 use crate::notebook::files::{Files, FoundEntry};
 use crate::notebook::protection::Protection;
 use crate::types::hint::{Advice, Hint};
-use crate::types::{Memory, Persistence, Scope, Status, did_you_mean, one_of, same_title};
+use crate::types::{Memory, Outcome, Persistence, Scope, Status, did_you_mean, one_of, same_title};
 
 /// An entry's address: its exact title, and its line if several entries written by hand share the title.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,8 +61,8 @@ pub(crate) struct Marks {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Corrected {
     /// `superseded`, `revised`, `stored`, `contested`, `confirmed`, `duplicate`, `invalidated`, `marked`, `reinforced`,
-    /// `linked`, `unchanged`, `forgotten`, `renamed`, `accepted`, `rejected`.
-    pub outcome: &'static str,
+    /// `linked`, `unchanged`, `forgotten`, `renamed`, `accepted` or `rejected`.
+    pub outcome: Outcome,
     /// The section.
     pub scope: Scope,
     /// The title; of a renamed section, its new name.
@@ -94,14 +94,14 @@ impl Corrected {
         let struck = report.superseded.iter();
         let outcome = match report.outcome {
             AddOutcome::Confirmed => outcome_of_struck(report.title()),
-            _ => "superseded",
+            _ => Outcome::Superseded,
         };
         let struck = struck.map(|title| Corrected::of(outcome, &report.entry.scope, title));
         std::iter::once(Corrected::from(report)).chain(struck).collect()
     }
 
     /// The result for one title, and nothing besides.
-    pub(crate) fn of(outcome: &'static str, scope: &Scope, title: &str) -> Corrected {
+    pub(crate) fn of(outcome: Outcome, scope: &Scope, title: &str) -> Corrected {
         Corrected {
             outcome,
             scope: scope.clone(),

@@ -7,7 +7,7 @@ use crate::notebook::correction::{Corrected, CorrectionError, Target, locate};
 use crate::notebook::doubt::{contested_titles, doubt_of};
 use crate::notebook::files::Files;
 use crate::notebook::protection::Protection;
-use crate::types::{Cause, Memory, Moment, Reference};
+use crate::types::{Cause, Memory, Moment, Outcome, Reference};
 
 /// The reason in the reference line of a memory that a person rejected.
 const REJECTED: &str = "rejected in a review";
@@ -35,12 +35,12 @@ pub(super) fn decide(
     if !is_accepted {
         let cause = Cause::Invalidated(REJECTED.to_owned());
         found.entry.edit(EntryEdit::Supersede(Some(Reference { at: at.clone(), cause })))?;
-        return Ok(vec![Corrected::of("rejected", scope, &memory.title)]);
+        return Ok(vec![Corrected::of(Outcome::Rejected, scope, &memory.title)]);
     }
     let titles = contested_titles(scope, &memory);
     let live = titles.into_iter().filter(|title| files.live_with_title(scope, title).is_some()).collect();
     let struck = believe(files, scope, (&memory, live), at)?.unwrap_or_default();
-    let mut results = vec![Corrected::of("accepted", scope, &memory.title)];
+    let mut results = vec![Corrected::of(Outcome::Accepted, scope, &memory.title)];
     let outcome = outcome_of_struck(&memory.title);
     results.extend(struck.iter().map(|title| Corrected::of(outcome, scope, title)));
     Ok(results)

@@ -10,7 +10,7 @@ use crate::notebook::contest::contest;
 use crate::notebook::correction::{Corrected, CorrectionError, Marks, Target, locate};
 use crate::notebook::files::{Files, Tier};
 use crate::notebook::protection::Protection;
-use crate::types::{Cause, Memory, Moment, PINNED_TAG, Persistence, Reference, Status};
+use crate::types::{Cause, Memory, Moment, Outcome, PINNED_TAG, Persistence, Reference, Status};
 
 /// The reason in the reference line of a memory that is marked as superseded.
 const MARKED: &str = "marked as superseded";
@@ -69,7 +69,7 @@ pub(super) fn mark(
         found.entry.remove();
         files.lasting.add(&target.scope, &name, &Memory { persistence, ..memory })?;
     }
-    Ok(vec![Corrected::of("marked", &target.scope, &old.title)])
+    Ok(vec![Corrected::of(Outcome::Marked, &target.scope, &old.title)])
 }
 
 /// What a named writer may do with an entry that it did not write alone: confirm it, or contest it. `None` where it did.
@@ -96,10 +96,10 @@ fn mark_in_name(
         }
         Some(Status::Active) if old.is_live() && !sets_more && !old.writers().is_empty() => {
             let Some(confirmed) = confirm(files, scope, old, true, at)? else {
-                let unchanged = Corrected::of("unchanged", scope, &old.title);
+                let unchanged = Corrected::of(Outcome::Unchanged, scope, &old.title);
                 return Ok(Some(vec![Corrected { why: Some(Protection::ConfirmedBefore), ..unchanged }]));
             };
-            let mut done = vec![Corrected::of("confirmed", scope, &old.title)];
+            let mut done = vec![Corrected::of(Outcome::Confirmed, scope, &old.title)];
             let outcome = outcome_of_struck(&old.title);
             done.extend(confirmed.struck.iter().map(|title| Corrected::of(outcome, scope, title)));
             Ok(Some(done))

@@ -7,7 +7,7 @@ use crate::notebook::confirm::contests;
 use crate::notebook::correction::{Corrected, CorrectionError, Target, locate};
 use crate::notebook::files::{Files, FoundEntry, Tier};
 use crate::notebook::protection::Protection;
-use crate::types::{Memory, Scope};
+use crate::types::{Memory, Outcome, Scope};
 
 /// Limit of other scopes that a hint names.
 const SUGGESTED: usize = 3;
@@ -19,8 +19,9 @@ pub(super) fn reinforce(
     amount: u16,
 ) -> Result<Vec<Corrected>, CorrectionError> {
     let old = locate(files, target, true, Memory::is_live)?.memory();
-    let unchanged =
-        |why| vec![Corrected { why: Some(why), ..Corrected::of("unchanged", &target.scope, &old.title) }];
+    let unchanged = |why| {
+        vec![Corrected { why: Some(why), ..Corrected::of(Outcome::Unchanged, &target.scope, &old.title) }]
+    };
     if let Some(why) = protection(files, &target.scope, &old, None, Authority::MODEL) {
         return Ok(unchanged(why));
     }
@@ -34,7 +35,7 @@ pub(super) fn reinforce(
     memory.persistence = found.tier.written(memory.persistence);
     memory.provenance.importance = Some(importance);
     found.entry.revise_line(&memory);
-    Ok(vec![Corrected::of("reinforced", &target.scope, &memory.title)])
+    Ok(vec![Corrected::of(Outcome::Reinforced, &target.scope, &memory.title)])
 }
 
 /// The error of the second memory of a link, whose flags are its own. Only a person learns of other scopes.
@@ -94,12 +95,12 @@ pub(super) fn link(
             false => protection(files, &from.scope, &memory, None, authority),
         };
         let (outcome, why) = match (link, kept) {
-            (None, _) => ("unchanged", None),
-            (Some(_), Some(why)) => ("unchanged", Some(why)),
+            (None, _) => (Outcome::Unchanged, None),
+            (Some(_), Some(why)) => (Outcome::Unchanged, Some(why)),
             (Some(see_also), None) => {
                 let mut found = locate(files, from, true, Memory::is_live)?;
                 found.entry.edit(EntryEdit::SetSeeAlso(see_also))?;
-                ("linked", None)
+                (Outcome::Linked, None)
             }
         };
         results.push(Corrected { why, ..Corrected::of(outcome, &from.scope, &memory.title) });

@@ -25,7 +25,7 @@ use crate::notebook::snapshot::{highest_episode, state_of, with_highest_episode}
 use crate::notebook::tracked::Tracker;
 use crate::store::{Change, Index, State, Store, StoreError, Update, UpdateError};
 use crate::types::instant::day;
-use crate::types::{Author, Moment, Writer};
+use crate::types::{Author, Moment, Outcome, Writer};
 
 /// The version of the journal's lines.
 const VERSION: u32 = 1;
@@ -348,7 +348,7 @@ impl Draft<'_> {
         let is_edited = self.replaced || self.files.lasting.is_edited() || first;
         let episode = if is_edited { self.state().unwrap_or_default().episode } else { 0 };
         if self.tracker.needs_line(&self.files.lasting) {
-            self.note(Entry::<Value> { outcome: Some("changed".into()), ..Entry::default() });
+            self.note(Entry::<Value> { outcome: Some(Outcome::Changed.into()), ..Entry::default() });
         }
         let Files { lasting, session, authorship, writer: _, today: _ } = self.files;
         let changes = self.tracker.finish(&lasting);

@@ -13,36 +13,7 @@ use crate::record::effect::Effect;
 use crate::record::places::Place;
 use crate::record::triggers::Trigger;
 use crate::record::turn::Turn;
-use crate::types::Attempt;
-
-/// The outcome of a turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-#[derive(Serialize, strum::Display, strum::IntoStaticStr)]
-#[serde(rename_all = "snake_case")]
-#[strum(serialize_all = "snake_case")]
-pub enum Outcome {
-    /// A new memory is on disk.
-    Stored,
-    /// A memory took the title of another, which was superseded or holds less.
-    Revised,
-    /// A memory stands, as tentative, beside an entry that it would strike or replace, and may not.
-    Contested,
-    /// Another memory of other writers says the same, and has this writer now, too.
-    Confirmed,
-    /// The model failed or is to be asked later; the turn waits for `retry`.
-    Queued,
-    /// Another memory says the same.
-    Duplicate,
-    /// The model saw nothing worth keeping.
-    Declined,
-    /// Nothing changed; the action is noted as tried.
-    Tried,
-    /// No trigger fired, and nothing was noted as tried.
-    #[default]
-    NotSignificant,
-    /// It was recorded already; nothing is changed.
-    RecordedBefore,
-}
+use crate::types::{Attempt, Outcome};
 
 /// The one that judged a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
@@ -181,13 +152,7 @@ impl RecordReport {
 
 /// The outcome of the turn as a whole: the first in the order of [`Outcome`] of all its parts.
 pub(super) fn outcome(report: &RecordReport, judged: &ModelOutcome) -> Outcome {
-    let outcomes = report.memories.iter().map(|applied| match applied.outcome {
-        AddOutcome::Stored => Outcome::Stored,
-        AddOutcome::Revised => Outcome::Revised,
-        AddOutcome::Contested => Outcome::Contested,
-        AddOutcome::Confirmed => Outcome::Confirmed,
-        AddOutcome::Duplicate => Outcome::Duplicate,
-    });
+    let outcomes = report.memories.iter().map(|applied| Outcome::from(applied.outcome));
     let model = match judged {
         ModelOutcome::Failed(_) | ModelOutcome::PutOff => Some(Outcome::Queued),
         ModelOutcome::Answered(..) if !report.invalidated.is_empty() => Some(Outcome::Revised),
@@ -213,7 +178,7 @@ pub(super) fn entry<'a>(context: &TurnContext, report: &'a RecordReport) -> Entr
     let outcome = if report.queued { Outcome::Queued } else { report.outcome };
     let texts = |texts: &'a [String]| (!texts.is_empty()).then(|| texts.iter().map(Text::from).collect());
     Entry {
-        outcome: Some(<&str>::from(outcome).into()),
+        outcome: Some(outcome.into()),
         effect: report.effect.map(|effect| <&str>::from(effect).into()),
         turn: Some(turn),
         triggers: Some(report.triggers.iter().map(|trigger| <&str>::from(*trigger).into()).collect()),

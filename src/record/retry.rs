@@ -26,7 +26,7 @@ use crate::record::triggers::Trigger;
 use crate::record::turn::Turn;
 use crate::record::{Judge, RecordError, Recorder, places, turns_of};
 use crate::store::{Store, StoreError};
-use crate::types::{Memory, OFFLINE_TAG, Provenance, Span, same_title};
+use crate::types::{Memory, OFFLINE_TAG, Outcome, Provenance, Span, same_title};
 
 /// Consecutive failures after which the server counts as down.
 pub(crate) const MAX_FAILURES: u32 = 2;
@@ -146,7 +146,7 @@ fn is_wanted(entry: &Entry<'_, Value>, wanted: Wanted) -> bool {
 impl Waiting {
     fn of(entry: &Entry<'_, Value>, id: &str) -> Waiting {
         let turn = entry.turn.clone().unwrap_or_default();
-        let is_new = |memory: &&MemoryEntry<'_>| memory.outcome.as_deref() == Some("stored");
+        let is_new = |memory: &&MemoryEntry<'_>| memory.has(Outcome::Stored);
         let stored = entry.memories.iter().flatten().filter(is_new);
         Waiting {
             id: id.to_owned(),
@@ -228,7 +228,7 @@ impl Recorder<'_> {
         if model.answer.is_some() {
             self.notebook
                 .edit("retry", |draft| {
-                    let (outcome, model) = (Some("unchanged".into()), Some(model.into()));
+                    let (outcome, model) = (Some(Outcome::Unchanged.into()), Some(model.into()));
                     draft.note(Entry::<Value> { outcome, model, ..Entry::default() });
                     Ok::<_, RecordError>(())
                 })

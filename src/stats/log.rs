@@ -2,13 +2,15 @@
 //!
 //! Texts of games and models are shown without control characters.
 
+use strum::VariantNames as _;
+
 use crate::document::nearest;
 use crate::document::text::stored_line;
-use crate::journal::entry::{Entry, QUEUED};
+use crate::journal::entry::Entry;
 use crate::journal::text::Text;
 use crate::recall::budget::cut_at_word;
 use crate::types::text::truncate;
-use crate::types::{Scope, did_you_mean, one_of};
+use crate::types::{Outcome, Scope, did_you_mean, one_of};
 
 /// Characters of an action that are shown.
 const ACTION_CHARS: usize = 80;
@@ -16,50 +18,18 @@ const ACTION_CHARS: usize = 80;
 /// Characters of a model's answer that are shown.
 const ANSWER_CHARS: usize = 300;
 
-/// The outcomes of entries, and of single memories in them.
-pub(crate) const OUTCOMES: [&str; 27] = [
-    "stored",
-    "revised",
-    "contested",
-    "confirmed",
-    "duplicate",
-    "declined",
-    "tried",
-    "not_significant",
-    "queued",
-    "corrected",
-    "superseded",
-    "invalidated",
-    "marked",
-    "reinforced",
-    "associated",
-    "unchanged",
-    "forgotten",
-    "renamed",
-    "consolidated",
-    "episode_started",
-    "formatted",
-    "edited",
-    "merged",
-    "fixed",
-    "restored",
-    "imported",
-    "seeded",
-];
-
 /// An outcome by its name, also with spaces or hyphens.
 ///
 /// # Errors
 ///
 /// Names the outcomes that are nearest, or all.
-pub(crate) fn parse_outcome(text: &str) -> Result<String, String> {
+pub(crate) fn parse_outcome(text: &str) -> Result<Outcome, String> {
     let name = text.trim().to_lowercase().replace([' ', '-'], "_");
-    if OUTCOMES.contains(&name.as_str()) {
-        return Ok(name);
-    }
-    let near = did_you_mean(&nearest(&name, OUTCOMES.into_iter(), 3));
-    let near = near.unwrap_or_else(|| format!("use {}", one_of(&OUTCOMES)));
-    Err(format!("`{text}` is not an outcome: {near}"))
+    name.parse().map_err(|_| {
+        let near = did_you_mean(&nearest(&name, Outcome::VARIANTS.iter().copied(), 3));
+        let near = near.unwrap_or_else(|| format!("use {}", one_of(Outcome::VARIANTS)));
+        format!("`{text}` is not an outcome: {near}")
+    })
 }
 
 /// Conditions that an entry must meet, all of them.
@@ -68,7 +38,7 @@ pub(crate) struct LogFilter {
     /// Done at this place, or written to this scope.
     pub(crate) scope: Option<Scope>,
     /// The outcome of the entry or of one memory in it.
-    pub(crate) outcome: Option<String>,
+    pub(crate) outcome: Option<Outcome>,
     pub(crate) episode: Option<u64>,
 }
 
@@ -77,7 +47,7 @@ impl Entry<'_> {
     pub(crate) fn passes(&self, filter: &LogFilter) -> bool {
         let LogFilter { scope, outcome, episode } = filter;
         scope.as_ref().is_none_or(|scope| self.concerns(scope))
-            && outcome.as_deref().is_none_or(|outcome| self.has_outcome(outcome))
+            && outcome.is_none_or(|outcome| self.has_outcome(outcome))
             && episode.is_none_or(|episode| self.episode() == Some(episode))
     }
 
@@ -86,11 +56,12 @@ impl Entry<'_> {
         self.is_here(&written) || self.parts().any(|part| text(&part.scope) == written)
     }
 
-    fn has_outcome(&self, outcome: &str) -> bool {
-        text(&self.outcome) == outcome
-            || self.parts().any(|part| text(&part.outcome) == outcome)
-            || (outcome == "invalidated" && self.invalidated.iter().flatten().next().is_some())
-            || (outcome == "superseded" && self.parts().any(|part| !part.superseded.is_empty()))
+    /// True if this is the outcome of the entry or of one memory in it.
+    fn has_outcome(&self, outcome: Outcome) -> bool {
+        self.has(outcome)
+            || self.parts().any(|part| part.has(outcome))
+            || (outcome == Outcome::Invalidated && self.invalidated.iter().flatten().next().is_some())
+            || (outcome == Outcome::Superseded && self.parts().any(|part| !part.superseded.is_empty()))
     }
 
     fn episode(&self) -> Option<u64> {
@@ -126,7 +97,8 @@ impl Entry<'_> {
 
     /// The model's answer where nothing of it was stored: ` · the model said: {…}`.
     fn answer_without_effect(&self) -> Option<String> {
-        let is_unused = matches!(text(&self.outcome), "declined" | "failed" | QUEUED | "unchanged");
+        let unused = [Outcome::Declined, Outcome::Failed, Outcome::Queued, Outcome::Unchanged];
+        let is_unused = unused.into_iter().any(|outcome| self.has(outcome));
         let answer = self.model.as_ref().filter(|_| is_unused)?.answer.as_deref()?;
         let answer = stored_line(answer);
         Some(format!(" · the model said: {}", truncate(&answer, ANSWER_CHARS))).filter(|_| !answer.is_empty())
@@ -143,7 +115,7 @@ impl Entry<'_> {
             let outcome = stored_line(text(&part.outcome));
             let contested = part.contested.iter().map(|title| format!("contested {}", quoted(title)));
             said.extend(contested);
-            let outcome = if outcome == "contested" { "stored".to_owned() } else { outcome };
+            let outcome = if part.has(Outcome::Contested) { "stored".to_owned() } else { outcome };
             let importance = part.importance.map(|importance| format!(", importance {importance}"));
             said.push(format!(
                 "{outcome} {title}{}{}",
@@ -212,9 +184,7 @@ mod tests {
         let forgotten = entry(line);
         assert_eq!(forgotten.render(), "t  forget → forgotten \"War\" in world");
         assert!(forgotten.passes(&LogFilter { scope: Some(Scope::World), ..LogFilter::default() }));
-        assert!(
-            forgotten.passes(&LogFilter { outcome: Some("forgotten".to_owned()), ..LogFilter::default() })
-        );
+        assert!(forgotten.passes(&LogFilter { outcome: Some(Outcome::Forgotten), ..LogFilter::default() }));
         let line = r#"{"time": "t", "outcome": "episode_started", "command": "episode", "episode": 3}"#;
         assert_eq!(entry(line).render(), "t  Ep3  episode → episode_started");
         let line =
@@ -250,10 +220,10 @@ mod tests {
             for outcome in
                 [text(&entry.outcome)].into_iter().chain(entry.parts().map(|part| text(&part.outcome)))
             {
-                assert_eq!(parse_outcome(outcome).as_deref(), Ok(outcome));
+                assert_eq!(parse_outcome(outcome).map(Outcome::name), Ok(outcome));
             }
         }
-        assert_eq!(parse_outcome("not significant").as_deref(), Ok("not_significant"));
+        assert_eq!(parse_outcome("not significant"), Ok(Outcome::NotSignificant));
         assert!(parse_outcome("store").is_err_and(|error| error.contains("did you mean `stored`")));
     }
 }

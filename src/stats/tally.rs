@@ -5,11 +5,11 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use crate::journal::entry::{Entry, MemoryEntry, ModelEntry, PlayedTurn, QUEUED};
+use crate::journal::entry::{Entry, MemoryEntry, ModelEntry, PlayedTurn};
 use crate::record::effect::Effect;
 use crate::stats::figures::{EpisodeFigures, Milestone, ModelFigures, QueueFigures, TurnFigures};
-use crate::types::fold_action;
 use crate::types::instant::Instant;
+use crate::types::{Outcome, fold_action};
 
 /// The counts so far.
 #[derive(Debug, Default)]
@@ -55,7 +55,7 @@ impl Tally {
         if let Some(resolved) = &line.resolves {
             // The turn was counted when it was played; only its outcome is new.
             if self.waiting.remove(&**resolved).is_some() && line.turn.is_some() {
-                *self.turns.outcomes.entry(QUEUED.to_owned()).or_insert(1) -= 1;
+                *self.turns.outcomes.entry(Outcome::Queued.name().to_owned()).or_insert(1) -= 1;
                 self.turns.count_outcome(outcome);
             }
         } else if let Some(turn) = &line.turn {
@@ -90,7 +90,7 @@ impl Tally {
         }
         let judged = line.effect.as_deref().and_then(|effect| effect.parse::<Effect>().ok());
         // Older lines state no effect: what they noted as tried had none.
-        let nothing = judged.map_or_else(|| line.outcome.as_deref() == Some("tried"), Effect::had_none);
+        let nothing = judged.map_or_else(|| line.has(Outcome::Tried), Effect::had_none);
         let repeated = self.is_repeated(turn, nothing);
         let episode = self.episodes.entry(turn.episode.unwrap_or(1)).or_default();
         episode.turns += 1;
@@ -107,10 +107,12 @@ impl Tally {
     fn count_memories<'a>(&mut self, number: u64, memories: impl Iterator<Item = &'a MemoryEntry<'a>>) {
         for memory in memories {
             let episode = self.episodes.entry(number).or_default();
-            match memory.outcome.as_deref().unwrap_or_default() {
-                "stored" => episode.stored += 1,
-                "revised" => episode.revised += 1,
-                _ => continue,
+            if memory.has(Outcome::Stored) {
+                episode.stored += 1;
+            } else if memory.has(Outcome::Revised) {
+                episode.revised += 1;
+            } else {
+                continue;
             }
             let scope = memory.scope.as_deref().unwrap_or_default();
             if let Some(place) = scope.strip_prefix("location:").and_then(|id| id.parse().ok()) {

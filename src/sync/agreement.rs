@@ -16,6 +16,7 @@ use crate::store::{Agreement, Remotes};
 use crate::sync::error::SyncError;
 use crate::sync::options::Options;
 use crate::sync::remote::{Copy, MAX_PUSHES, Version};
+use crate::types::Outcome;
 
 /// The text on which both sides agreed.
 const AGREED: &str = "md";
@@ -232,7 +233,7 @@ fn take(draft: &mut Draft<'_>, ours: &str, merged: &str) -> Option<()> {
         let runs = compare_lines(&present, &text);
         let changed = runs.iter().filter(|run| run.presence != Presence::Kept);
         let lines = changed.map(|run| run.text.lines().count()).sum();
-        draft.rewrite("synced", text, lines);
+        draft.rewrite(Outcome::Synced, text, lines);
     }
     Some(())
 }

@@ -12,6 +12,7 @@ use crate::notebook::{Clock, Notebook};
 use crate::store::Store;
 use crate::sync::error::SyncError;
 use crate::sync::remote::{Copy, Fetched, Put, Remote, Version};
+use crate::types::Outcome;
 
 /// Time limit on waiting for other writers of the copy.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
@@ -69,7 +70,7 @@ impl Remote for SharedFile {
             let mut state = draft.state()?;
             state.pushes = pushes.to_vec();
             draft.new_state = Some(state);
-            draft.rewrite("synced", text.to_owned(), text.lines().count());
+            draft.rewrite(Outcome::Synced, text.to_owned(), text.lines().count());
             Ok(())
         });
         match written {

@@ -15,7 +15,8 @@ use crate::redact::redact;
 use crate::store::StoreError;
 use crate::types::hint::{Advice, Hint};
 use crate::types::{
-    Category, EXPECTED_IMPORTANCE, Memory, Moment, Scope, ScopeName, Status, importance_of_person, json,
+    Category, EXPECTED_IMPORTANCE, Memory, Moment, Outcome, Scope, ScopeName, Status, importance_of_person,
+    json,
 };
 
 /// A change that a page asks for.
@@ -137,7 +138,7 @@ impl Edits {
             if draft.text()? != *after {
                 return Err(EditError::Changed);
             }
-            draft.rewrite("restored", before.clone(), before.lines().count());
+            draft.rewrite(Outcome::Restored, before.clone(), before.lines().count());
             Ok(())
         })?;
         self.last = None;

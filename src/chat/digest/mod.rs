@@ -26,7 +26,7 @@ use crate::notebook::add::{Claim, store_memory};
 use crate::notebook::authority::Authority;
 use crate::notebook::files::Files;
 use crate::redact::redacted;
-use crate::types::{Author, Category, Memory, Scope, Span};
+use crate::types::{Author, Category, Memory, Outcome, Scope, Span};
 
 use pending::{PendingScope, pending_at_event, pending_at_exit};
 use prompt::{Subject, Summary, summarize};
@@ -150,7 +150,7 @@ impl Digester<'_> {
             }
             if !written.is_empty() {
                 draft.note(Entry::<Value> {
-                    outcome: Some("stored".into()),
+                    outcome: Some(Outcome::Stored.into()),
                     conversation: Some((&conversation.id).into()),
                     memories: Some(written.iter().map(journal_entry).collect()),
                     model: report.model.as_ref().map(ModelEntry::from),

@@ -4,7 +4,7 @@ use crate::journal::entry::MemoryEntry;
 use crate::journal::text::Text;
 use crate::llm::{ModelError, ModelUse};
 use crate::notebook::add::AddReport;
-use crate::types::{MemoryObject, Scope, Span, fold_title};
+use crate::types::{MemoryObject, Outcome, Scope, Span, fold_title};
 
 /// A character that is present when a place is left.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub(super) fn journal_entry(written: &AddReport) -> MemoryEntry<'_> {
     let MemoryObject { scope, name, memory, author, writers: _ } = &written.entry;
     MemoryEntry {
         author: Some(*author),
-        outcome: Some(<&str>::from(written.outcome).into()),
+        outcome: Some(Outcome::from(written.outcome).into()),
         scope: Some(scope.to_string().into()),
         name: Some(name.into()),
         category: Some(memory.category.as_str().into()),

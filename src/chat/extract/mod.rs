@@ -30,7 +30,7 @@ use crate::notebook::files::{Files, live};
 use crate::notebook::titles::stored_under_free_title;
 use crate::notebook::{Draft, Notebook};
 use crate::types::json::text_without_mark;
-use crate::types::{Author, DEFAULT_IMPORTANCE, Memory, OFFLINE_TAG, Scope, Span};
+use crate::types::{Author, DEFAULT_IMPORTANCE, Memory, OFFLINE_TAG, Outcome, Scope, Span};
 
 use aspects::{Aspect, TOOL, find, read_items};
 use count::{Counts, is_reply};
@@ -187,11 +187,11 @@ impl Extractor<'_> {
             if done.0.is_empty() {
                 let used = report.model.as_ref().filter(|used| used.answer.is_some());
                 if let Some(used) = used {
-                    draft.note(answer_alone("declined", id, used));
+                    draft.note(answer_alone(Outcome::Declined, id, used));
                 }
             } else {
                 draft.note(Entry::<Value> {
-                    outcome: Some("stored".into()),
+                    outcome: Some(Outcome::Stored.into()),
                     conversation: Some(id.into()),
                     memories: Some(done.0.iter().map(MemoryEntry::from).collect()),
                     model: report.model.as_ref().map(ModelEntry::from),

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::cli::commands::common::{counted, no_section, resolve_scope};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
-use crate::types::{Author, Scope};
+use crate::types::{Author, Outcome, Scope};
 
 /// Say who wrote entries: you, and no model strikes them, or a model
 #[derive(Debug, clap::Args)]
@@ -69,7 +69,7 @@ pub fn run(mut cli: Cli<'_>, args: AdoptArgs) -> Result<u8, Failure> {
             adopted.extend(titles.into_iter().map(|title| (scope.clone(), title)));
         }
         if !adopted.is_empty() {
-            draft.note_intake("adopted", format!("{} for a {author}", adopted.len()));
+            draft.note_intake(Outcome::Adopted, format!("{} for a {author}", adopted.len()));
         }
         Ok(adopted)
     })?;

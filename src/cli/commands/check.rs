@@ -20,7 +20,7 @@ use crate::document::twins;
 use crate::notebook::Draft;
 use crate::redact;
 use crate::search::similar_pairs::similar_pairs;
-use crate::types::Scope;
+use crate::types::{Outcome, Scope};
 
 /// Report lines that cannot be read as meant, and mend the safe ones
 #[derive(Debug, clap::Args)]
@@ -144,7 +144,7 @@ fn report(cli: Cli<'_>, path: &str, found: &[Problem], beside: &[BesideProblem])
 /// Fixes the file, read again under the lock.
 fn mend(draft: &mut Draft<'_>) -> Result<(String, Vec<LineChange>), Failure> {
     let mended = twins::fix(&draft.text()?);
-    draft.rewrite("fixed", mended.text.clone(), mended.changes.len());
+    draft.rewrite(Outcome::Fixed, mended.text.clone(), mended.changes.len());
     Ok((mended.text, mended.changes))
 }
 

@@ -12,7 +12,7 @@ use crate::cli::working_folder::WorkingFolder;
 use crate::notebook::correct::{Corrected, Correction, Marks, Target, check_consistent};
 use crate::store::Store;
 use crate::types::fields::{count, flag, named, text, texts};
-use crate::types::{Moment, Persistence, Scope, Status, one_of};
+use crate::types::{Moment, Outcome, Persistence, Scope, Status, one_of};
 
 /// Arguments of every correction.
 #[derive(Debug, Default, clap::Args)]
@@ -123,11 +123,11 @@ pub fn run(
     results.iter_mut().for_each(|result| result.memory = None);
     let would = if dry_run { "would be " } else { "" };
     let line = |Corrected { outcome, scope, title, why, contested, .. }: &Corrected| {
-        let to = if *outcome == "renamed" { " to" } else { "" };
+        let to = if *outcome == Outcome::Renamed { " to" } else { "" };
         let why = why.map(|why| format!(": {why}")).unwrap_or_default();
         let stays = contested.iter().map(|one| format!("; \"{}\" stays ({})", one.title, one.reason));
         // What contests an entry is itself stored, as tentative.
-        let outcome = if *outcome == "contested" { "stored as tentative" } else { outcome };
+        let outcome = if *outcome == Outcome::Contested { "stored as tentative" } else { outcome.name() };
         format!("{would}{outcome}{to} \"{title}\" in {scope}{why}{}\n", stays.collect::<String>())
     };
     let text: String = results.iter().map(line).collect();

@@ -6,6 +6,7 @@ use crate::cli::commands::common::{counted, read_existing};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::document::format::{Formatted, LineChange, format};
+use crate::types::Outcome;
 
 /// Write headings, entries and evidence in their canonical form
 #[derive(Debug, clap::Args)]
@@ -39,7 +40,7 @@ pub fn run(mut cli: Cli<'_>, args: FmtArgs) -> Result<u8, Failure> {
     if !check && !changes.is_empty() {
         (changes, written) = cli.edit(&notebook, "fmt", false, |draft| {
             let Formatted { text, changes } = format(&draft.text()?);
-            draft.rewrite("formatted", text, changes.len());
+            draft.rewrite(Outcome::Formatted, text, changes.len());
             Ok(changes)
         })?;
     }

@@ -13,6 +13,7 @@ use crate::cli::ui::progress_bar;
 use crate::store::Store;
 use crate::transfer::merge::{MergeOptions, MergeReport, OnConflict, Unstored, merge};
 use crate::transfer::{self, LeftOut, TransferError, TransferFormat, TransferSource};
+use crate::types::Outcome;
 
 /// Import memories from JSON, JSONL, SQLite or another memory file
 #[derive(Debug, clap::Args)]
@@ -96,7 +97,7 @@ pub fn run(mut cli: Cli<'_>, args: ImportArgs) -> Result<u8, Failure> {
         bar.finish_and_clear();
         let report = report?;
         if report.stored + report.revised + report.tried + report.new_sections > 0 {
-            draft.note_intake("imported", format!("{}: {}", input.display(), counts(&report, &[])));
+            draft.note_intake(Outcome::Imported, format!("{}: {}", input.display(), counts(&report, &[])));
         }
         Ok(report)
     })?;

@@ -13,6 +13,7 @@ use crate::journal::damage::is_unreadable;
 use crate::journal::entry::{Entry, PlayedTurn};
 use crate::stats::log::{LogFilter, parse_outcome};
 use crate::store::Follower;
+use crate::types::Outcome;
 
 /// Interval between two reads of the journal.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
@@ -45,7 +46,7 @@ pub(crate) struct LogArgs {
     place: Option<String>,
     /// Only entries with this outcome
     #[arg(long, value_name = "NAME", value_parser = parse_outcome)]
-    outcome: Option<String>,
+    outcome: Option<Outcome>,
     /// Only this episode: a number, or a label such as `ep_003`
     #[arg(long, value_name = "EPISODE")]
     episode: Option<String>,

@@ -12,6 +12,7 @@ use crate::document::conflict::conflicts;
 use crate::document::merge::{Labels, MergeConflict, Merged, merge};
 use crate::notebook::Draft;
 use crate::store::StoreError;
+use crate::types::Outcome;
 
 /// Names of the three texts in markers.
 pub(super) struct Names {
@@ -72,7 +73,7 @@ pub(super) fn side_text(text: String, shown: PathBuf, side: &str) -> Result<Stri
 
 /// Puts a merged text in place of the present one, in the transaction of its file.
 pub(super) fn put(draft: &mut Draft<'_>, present: &str, merged: &str) -> Result<(), Failure> {
-    draft.rewrite("merged", merged.to_owned(), changed_lines(present, merged));
+    draft.rewrite(Outcome::Merged, merged.to_owned(), changed_lines(present, merged));
     if conflicts(merged).is_none() {
         // One side may have brought the last writer that a contest waited for.
         draft.settle_contests::<Failure>()?;

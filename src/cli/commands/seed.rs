@@ -9,7 +9,7 @@ use crate::cli::commands::common::counted;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::seed::{self, Cast, SeedChange, SeedFormat, SeedOptions, SeedOutcome, SeedReport, SeedSource};
-use crate::types::{Scope, by_file_ending};
+use crate::types::{Outcome, Scope, by_file_ending};
 
 /// Give agents their first memories: who they are, whom they know
 #[derive(Debug, clap::Args)]
@@ -75,7 +75,7 @@ pub fn run(mut cli: Cli<'_>, args: SeedArgs) -> Result<u8, Failure> {
         let report = seed::seed(&mut draft.files, &cast, &options)?;
         if report.changes_the_file() {
             let names: Vec<&str> = sources.iter().map(|source| source.name.as_str()).collect();
-            draft.note_intake("seeded", format!("{}: {}", names.join(", "), counts(&report)));
+            draft.note_intake(Outcome::Seeded, format!("{}: {}", names.join(", "), counts(&report)));
         }
         Ok(report)
     })?;

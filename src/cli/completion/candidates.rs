@@ -22,12 +22,11 @@ use crate::map::MapFormat;
 use crate::recall::Format;
 use crate::search::filter::MemoryKind;
 use crate::seed::SeedFormat;
-use crate::stats::log::OUTCOMES;
 use crate::store::Store;
 use crate::transfer::TransferFormat;
 use crate::types::text::{fold_case, fold_spaces, truncate};
 use crate::types::unseen::visible;
-use crate::types::{Persistence, Scope, ScopeName, Status, fold_title};
+use crate::types::{Outcome, Persistence, Scope, ScopeName, Status, fold_title};
 
 /// Characters of a memory's text that stand beside its title.
 const HELP: usize = 60;
@@ -77,7 +76,7 @@ fn values(command: &str, name: &str) -> &'static [&'static str] {
         ("seed", "FORMAT") => SeedFormat::VARIANTS,
         ("import" | "export", "FORMAT") => TransferFormat::VARIANTS,
         ("import", "WHAT") => &["refuse", "skip", "revise"],
-        ("log", "NAME") => &OUTCOMES,
+        ("log", "NAME") => Outcome::VARIANTS,
         ("extract", "MODE") => ExtractMode::VARIANTS,
         (_, "MODE") => InjectMode::VARIANTS,
         (_, "SHAPE") => ApiFormat::VARIANTS,

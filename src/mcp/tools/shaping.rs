@@ -21,7 +21,8 @@ use crate::notebook::correct::{Corrected, Correction, Target};
 use crate::notebook::files::Files;
 use crate::notebook::{Draft, NewMemory};
 use crate::types::{
-    Author, Category, Memory, Persistence, Scope, ScopeName, Span, did_you_mean, means_title, same_title,
+    Author, Category, Memory, Outcome, Persistence, Scope, ScopeName, Span, did_you_mean, means_title,
+    same_title,
 };
 
 /// Default amount by which `reinforce_memory` raises an importance.
@@ -261,7 +262,7 @@ fn associate_memories(call: &Call<'_>) -> Result<Answer, Refusal> {
     })?;
     let linked: Vec<String> =
         results.iter().map(|done| Link::to(&done.scope, &done.title).to_string()).collect();
-    let new = results.iter().any(|done| done.outcome == "linked");
+    let new = results.iter().any(|done| done.outcome == Outcome::Linked);
     let stays = results.iter().find_map(|done| {
         let why = done.why?;
         Some(format!("; \"{}\" in {} stays as it is: {why}", done.title, done.scope))
@@ -314,7 +315,7 @@ fn supersede_memory(call: &Call<'_>) -> Result<Answer, Refusal> {
         return Ok(Answer { warnings, ..contested });
     }
     let (new, old): (Vec<&Corrected>, Vec<&Corrected>) =
-        results.iter().partition(|done| done.outcome != "superseded");
+        results.iter().partition(|done| done.outcome != Outcome::Superseded);
     let new = new.first().copied().unwrap_or(&results[0]);
     let old: Vec<&str> = old.iter().map(|done| done.title.as_str()).collect();
     if old.is_empty() {
@@ -354,8 +355,9 @@ fn invalidate_memory(call: &Call<'_>) -> Result<Answer, Refusal> {
 
 /// The answer where a contest got its last writer, and struck what it contested.
 fn struck_by_consent(results: &[Corrected]) -> Option<Answer> {
-    let (Corrected { scope, title, .. }, struck) =
-        results.split_first().filter(|(first, struck)| first.outcome == "confirmed" && !struck.is_empty())?;
+    let (Corrected { scope, title, .. }, struck) = results
+        .split_first()
+        .filter(|(first, struck)| first.outcome == Outcome::Confirmed && !struck.is_empty())?;
     let struck: Vec<&str> = struck.iter().map(|done| done.title.as_str()).collect();
     let text = format!("\"{}\" in {scope} is struck: \"{title}\" is confirmed\n", struck.join("\", \""));
     let data = json!({"outcome": "confirmed", "scope": scope, "title": title, "superseded": struck});
@@ -369,8 +371,8 @@ fn contested(results: &[Corrected]) -> Option<Answer> {
     let stays = contested.iter().map(|one| format!("\"{}\" in {scope} stays: {}", one.title, one.reason));
     let stays = stays.collect::<Vec<_>>().join("; ");
     let beside = match *outcome {
-        "duplicate" => "it is there already",
-        "confirmed" => "it is there already, and confirmed by you now",
+        Outcome::Duplicate => "it is there already",
+        Outcome::Confirmed => "it is there already, and confirmed by you now",
         _ if contested.iter().all(|one| one.reason.is_of_writers()) => {
             "it is stored beside, tentative until enough other writers contest it, too, or a person decides"
         }

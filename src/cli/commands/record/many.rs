@@ -19,9 +19,9 @@ use crate::cli::ui::progress_bar;
 use crate::document::Document;
 use crate::notebook::Snapshot;
 use crate::record::many::{Holdings, Line, LineWarning, MAX_GROUP, ManyTurns, TurnSummary};
-use crate::record::report::Outcome;
 use crate::record::{RecordReport, Recorder};
 use crate::store::Store;
+use crate::types::Outcome;
 use crate::types::Scope;
 use crate::types::json::without_mark;
 
@@ -248,9 +248,9 @@ fn show_summary(
         cli.ui.json_answer(&answer)?;
         return Ok(());
     }
-    let before = outcomes.get(<&str>::from(Outcome::RecordedBefore)).copied().unwrap_or_default();
+    let before = outcomes.get(Outcome::RecordedBefore.name()).copied().unwrap_or_default();
     let done = (turns - refused.len()) as u64 - before;
-    let outcomes = outcomes.iter().filter(|(name, _)| **name != <&str>::from(Outcome::RecordedBefore));
+    let outcomes = outcomes.iter().filter(|(name, _)| **name != Outcome::RecordedBefore.name());
     let outcomes: Vec<String> = outcomes.map(|(name, count)| format!("{count} {name}")).collect();
     let outcomes = if outcomes.is_empty() { String::new() } else { format!(": {}", outcomes.join(", ")) };
     if before > 0 {
