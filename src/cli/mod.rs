@@ -9,6 +9,7 @@ mod commands;
 mod completion;
 mod context;
 mod embedder;
+mod facts;
 mod failure;
 mod git;
 mod interrupt;

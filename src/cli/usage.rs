@@ -6,27 +6,10 @@ use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::cli::args::Arguments;
+use crate::cli::commands::command_meant;
 use crate::cli::failure::Failure;
 use crate::types::did_you_mean;
 use crate::types::text::fold_spaces;
-
-/// Words that other programs have for what a command does.
-const SYNONYMS: [(&str, &[&str]); 14] = [
-    ("forget", &["rm", "remove", "delete", "del", "drop", "erase"]),
-    ("restore", &["undo", "revert", "rollback", "reset"]),
-    ("query", &["search", "find", "grep", "ask"]),
-    ("show", &["cat", "view", "open", "print"]),
-    ("list", &["ls", "dir", "places"]),
-    ("add", &["new", "remember", "note", "store", "save", "create", "insert"]),
-    ("stats", &["status", "info", "count"]),
-    ("log", &["history", "journal"]),
-    ("check", &["lint", "doctor", "validate", "verify"]),
-    ("rename", &["mv", "move"]),
-    ("supersede", &["update", "replace", "change"]),
-    ("fmt", &["format", "tidy"]),
-    ("init", &["setup", "install"]),
-    ("recall", &["get", "context", "read"]),
-];
 
 /// The failure for a wrong command line.
 pub(crate) fn failure_of(error: &clap::Error, arguments: &[OsString]) -> Failure {
@@ -34,7 +17,7 @@ pub(crate) fn failure_of(error: &clap::Error, arguments: &[OsString]) -> Failure
     // Tips and usage follow after an empty line; they become hints.
     let problem = text.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ");
     let mut failure = Failure::usage(fold_spaces(problem));
-    let suggested = command_meant(error).map_or_else(|| suggestions(error), |name| vec![name.to_owned()]);
+    let suggested = command_for_word(error).map_or_else(|| suggestions(error), |name| vec![name]);
     failure.hints.extend(did_you_mean(&suggested));
     if error.kind() == ErrorKind::ArgumentConflict {
         let is_repeated = text.contains("multiple times");
@@ -62,11 +45,10 @@ fn suggestions(error: &clap::Error) -> Vec<String> {
     texts
 }
 
-/// The command that does what a word means which other programs have for it.
-fn command_meant(error: &clap::Error) -> Option<&'static str> {
+/// The command for which other programs have the word that was given.
+fn command_for_word(error: &clap::Error) -> Option<String> {
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return None };
-    let (name, _) = SYNONYMS.iter().find(|(_, words)| words.contains(&word.as_str()))?;
-    Some(name)
+    command_meant(word)
 }
 
 /// The command that the arguments name.

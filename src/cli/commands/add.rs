@@ -4,6 +4,7 @@ use crate::cli::commands::common::{resolve_or_new, warn_of_secrets};
 use crate::cli::commands::memory_args::{JsonFields, MEMORY_FIELDS, MemoryArgs};
 use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
+use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use crate::document::grammar::{is_same_name, name_of_text_id};
 use crate::notebook::NewMemory;
@@ -64,6 +65,12 @@ pub(crate) struct AddArgs {
     #[arg(long, value_name = "WHO", requires = "wording", conflicts_with_all = ["category", "name"])]
     speaker: Option<String>,
 }
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts = Facts {
+    synonyms: &["new", "remember", "note", "store", "save", "create", "insert"],
+    ..Facts::of(Group::Turn)
+};
 
 pub fn run(mut cli: Cli<'_>, args: AddArgs) -> Result<u8, Failure> {
     args.writer.override_settings(&mut cli);

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use crate::cli::commands::common::{counted, no_section, resolve_scope};
 use crate::cli::context::Cli;
+use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use crate::types::{Author, Outcome, Scope};
 
@@ -46,6 +47,9 @@ fn parse_author(text: &str) -> Result<Author, String> {
         _ => Err("use `person` or `model`".to_owned()),
     }
 }
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts = Facts::of(Group::Correct);
 
 pub fn run(mut cli: Cli<'_>, args: AdoptArgs) -> Result<u8, Failure> {
     let AdoptArgs { scopes, all, title, author, dry_run } = args;

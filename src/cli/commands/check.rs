@@ -10,6 +10,7 @@ use crate::cli::commands::common::{counted, read_existing};
 use crate::cli::commands::fmt::{described, line_json};
 use crate::cli::commands::map_file::read_map;
 use crate::cli::context::Cli;
+use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use crate::cli::paint;
 use crate::document::check::{Located, entries, not_on_map, problems};
@@ -69,6 +70,14 @@ impl CheckArgs {
         self.fix
     }
 }
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts = Facts {
+    reads: true,
+    pages: true,
+    synonyms: &["lint", "doctor", "validate", "verify"],
+    ..Facts::of(Group::Turn)
+};
 
 pub fn run(mut cli: Cli<'_>, args: CheckArgs) -> Result<u8, Failure> {
     let CheckArgs { dupes, map, fix, dry_run } = args;

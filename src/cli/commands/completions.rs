@@ -4,6 +4,7 @@ use clap_complete::Shell;
 use serde_json::json;
 
 use crate::cli::completion;
+use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use crate::cli::ui::Ui;
 
@@ -25,6 +26,9 @@ pub(crate) struct CompletionsArgs {
     #[arg(value_name = "SHELL")]
     shell: Shell,
 }
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts = Facts::of(Group::SetUp);
 
 pub fn run(ui: &mut Ui, args: &CompletionsArgs) -> Result<u8, Failure> {
     let CompletionsArgs { shell } = args;

@@ -12,6 +12,7 @@ use crate::cli::commands::common::{counted, resolve_scope};
 use crate::cli::commands::model_args::{ModelArgs, no_model};
 use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
+use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::{Failure, FailureKind};
 use crate::types::{Author, MemoryObject, Scope, json};
 
@@ -60,6 +61,9 @@ pub(crate) struct ConsolidateArgs {
     #[command(flatten)]
     model: ModelArgs,
 }
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts = Facts::of(Group::Correct);
 
 pub fn run(mut cli: Cli<'_>, args: ConsolidateArgs) -> Result<u8, Failure> {
     let ConsolidateArgs { scope, apply, dry_run: _, plan, writer, model } = args;

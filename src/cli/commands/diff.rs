@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::cli::commands::common::read_existing;
 use crate::cli::context::Cli;
+use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use crate::cli::git::{GitError, git, run as run_git};
 use crate::cli::paint;
@@ -62,6 +63,9 @@ impl DiffArgs {
         self.textconv.as_deref()
     }
 }
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts = Facts { pages: true, ..Facts::of(Group::Look) };
 
 pub fn run(mut cli: Cli<'_>, args: DiffArgs) -> Result<u8, Failure> {
     let DiffArgs { before, after, textconv } = args;

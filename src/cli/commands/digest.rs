@@ -11,6 +11,7 @@ use crate::cli::commands::memory_args::bare_tag;
 use crate::cli::commands::model_args::{ModelArgs, no_model};
 use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
+use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::{Failure, FailureKind};
 use crate::cli::working_folder::WorkingFolder;
 use crate::llm::ModelError;
@@ -104,6 +105,9 @@ fn parse_related(text: &str) -> Result<(String, String), String> {
     let (name, id) = (name.trim(), id.trim());
     if is_id(name) && !id.is_empty() { Ok((name.to_owned(), id.to_owned())) } else { Err(wrong()) }
 }
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts = Facts::of(Group::Talk);
 
 pub fn run(mut cli: Cli<'_>, args: DigestArgs) -> Result<u8, Failure> {
     let DigestArgs {

@@ -7,6 +7,7 @@ use serde_json::json;
 use crate::cli::commands::check::problem_json;
 use crate::cli::commands::common::{counted, no_section, resolve_scope};
 use crate::cli::context::Cli;
+use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use crate::document::scan::BYTE_ORDER_MARK;
 use crate::notebook::Notebook;
@@ -33,6 +34,9 @@ pub(crate) struct EditArgs {
     #[arg(value_name = "SCOPE", allow_negative_numbers = true)]
     scope: String,
 }
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts = Facts::of(Group::Correct);
 
 pub fn run(mut cli: Cli<'_>, args: EditArgs) -> Result<u8, Failure> {
     let EditArgs { scope } = args;

@@ -5,6 +5,7 @@ use serde_json::json;
 use crate::cli::commands::common::counted;
 use crate::cli::commands::memory_args::episode_number;
 use crate::cli::context::Cli;
+use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use crate::notebook::Notebook;
 use crate::record::best_run::mark;
@@ -40,6 +41,9 @@ enum EpisodeAction {
     /// Make what the running episode did so far the best run, whatever its score
     Best,
 }
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts = Facts::of(Group::SetUp);
 
 pub fn run(mut cli: Cli<'_>, args: EpisodeArgs) -> Result<u8, Failure> {
     let EpisodeArgs { action } = args;

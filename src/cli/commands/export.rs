@@ -4,8 +4,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
+use strum::VariantNames as _;
+
 use crate::cli::commands::common::{counted, no_section, read_existing, resolve_scope};
 use crate::cli::context::Cli;
+use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
 use crate::document::Section;
 use crate::notebook::Notebook;
@@ -60,6 +63,13 @@ pub(super) fn format_of(path: &Path, given: Option<TransferFormat>) -> Result<Tr
         failure.hint("give the format with `--format`: json, jsonl, sqlite or markdown")
     })
 }
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts = Facts {
+    reads: true,
+    completes: &[("FORMAT", Candidates::Values(TransferFormat::VARIANTS))],
+    ..Facts::of(Group::Exchange)
+};
 
 pub fn run(mut cli: Cli<'_>, args: ExportArgs) -> Result<u8, Failure> {
     let ExportArgs { output, format, scopes, live, force } = args;

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
+use strum::VariantNames as _;
+
 use crate::chat::Conversation;
 use crate::chat::api_format::ApiFormat;
 use crate::chat::extract::aspects::tool_schema;
@@ -15,6 +17,7 @@ use crate::cli::commands::conversation_args::{given_id, no_conversation, read_co
 use crate::cli::commands::model_args::ModelArgs;
 use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
+use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::{Failure, FailureKind};
 use crate::cli::values::{parse_count, parse_importance_scale};
 use crate::llm::{Choice, ModelError};
@@ -85,6 +88,10 @@ pub(crate) struct ExtractArgs {
     #[command(flatten)]
     model: ModelArgs,
 }
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts =
+    Facts { completes: &[("MODE", Candidates::Values(ExtractMode::VARIANTS))], ..Facts::of(Group::Talk) };
 
 pub fn run(mut cli: Cli<'_>, args: ExtractArgs) -> Result<u8, Failure> {
     let ExtractArgs {

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::cli::commands::common::{counted, read_existing};
 use crate::cli::context::Cli;
+use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use crate::document::format::{Formatted, LineChange, format};
 use crate::types::Outcome;
@@ -28,6 +29,9 @@ pub(crate) struct FmtArgs {
     #[arg(long)]
     check: bool,
 }
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts = Facts { synonyms: &["format", "tidy"], ..Facts::of(Group::Correct) };
 
 pub fn run(mut cli: Cli<'_>, args: FmtArgs) -> Result<u8, Failure> {
     let FmtArgs { check } = args;

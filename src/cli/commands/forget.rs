@@ -2,6 +2,7 @@
 
 use crate::cli::commands::correct::{self, CorrectionArgs, CorrectionName, JSON_HELP, target};
 use crate::cli::context::Cli;
+use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
 use crate::notebook::correct::Correction;
 use crate::types::Moment;
@@ -26,6 +27,13 @@ pub(crate) struct ForgetArgs {
     #[command(flatten)]
     correction: CorrectionArgs,
 }
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts = Facts {
+    synonyms: &["rm", "remove", "delete", "del", "drop", "erase"],
+    completes: &[("TITLE", Candidates::Titles)],
+    ..Facts::of(Group::Correct)
+};
 
 pub fn run(cli: Cli<'_>, args: ForgetArgs) -> Result<u8, Failure> {
     let ForgetArgs { scope, title, correction } = args;

@@ -2,6 +2,7 @@
 
 use crate::cli::commands::map_places::{named_or_here, read_file};
 use crate::cli::context::Cli;
+use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
 use crate::cli::values::parse_count;
 use crate::map::{Descriptions, Graph};
@@ -30,6 +31,10 @@ pub(crate) struct FrontierArgs {
     #[arg(value_parser = parse_count::<usize>)]
     number: usize,
 }
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts =
+    Facts { completes: &[("ID", Candidates::Places)], ..Facts::of_question(Group::Look) };
 
 pub fn run(mut cli: Cli<'_>, args: FrontierArgs) -> Result<u8, Failure> {
     let FrontierArgs { from, number } = args;

@@ -2,6 +2,7 @@
 
 use crate::cli::commands::map_places::read_file;
 use crate::cli::context::Cli;
+use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use crate::map::goals;
 
@@ -19,6 +20,9 @@ Examples:
 With --json: {version, goals: [{gain, place: {id, name}, action, episode?,
 turn?, writer?, in_best_run, count?, failed?, done}]}.")]
 pub(crate) struct GoalsArgs {}
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts = Facts::of_question(Group::Look);
 
 pub fn run(mut cli: Cli<'_>, _: GoalsArgs) -> Result<u8, Failure> {
     let report = goals(&read_file(&mut cli)?);

@@ -11,6 +11,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::cli::context::Cli;
+use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use crate::cli::settings::{milliseconds_now, tools_environment};
 use crate::cli::working_folder::WorkingFolder;
@@ -49,6 +50,9 @@ pub(crate) struct HookArgs {
     #[arg(value_name = "AGENT", value_parser = str::parse::<HookAgent>)]
     agent: HookAgent,
 }
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts = Facts::of(Group::SetUp);
 
 pub fn run(mut cli: Cli<'_>, args: HookArgs) -> Result<u8, Failure> {
     let HookArgs { agent } = args;

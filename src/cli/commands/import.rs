@@ -5,9 +5,12 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use strum::VariantNames as _;
+
 use crate::cli::commands::common::{counted, resolve_scope};
 use crate::cli::commands::export::format_of;
 use crate::cli::context::Cli;
+use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::{Failure, FailureKind, unreadable};
 use crate::cli::ui::progress_bar;
 use crate::store::Store;
@@ -79,6 +82,15 @@ fn parse_on_conflict(word: &str) -> Result<OnConflict, String> {
 
 /// Limit on lines of one kind that are shown.
 const MAX_SHOWN: usize = 10;
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts = Facts {
+    completes: &[
+        ("FORMAT", Candidates::Values(TransferFormat::VARIANTS)),
+        ("WHAT", Candidates::Values(&["refuse", "skip", "revise"])),
+    ],
+    ..Facts::of(Group::Exchange)
+};
 
 pub fn run(mut cli: Cli<'_>, args: ImportArgs) -> Result<u8, Failure> {
     let ImportArgs { input, format, on_conflict, into, new_places, keep_secrets, dry_run } = args;

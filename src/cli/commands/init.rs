@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::cli::commands::common::show_written;
 use crate::cli::commands::merge_install;
 use crate::cli::context::Cli;
+use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use crate::cli::settings::TEMPLATE;
 use crate::store::{Existing, write_file};
@@ -25,6 +26,9 @@ Examples:
 
 With --json: {version, written: [PATH], kept: [PATH]}.")]
 pub(crate) struct InitArgs {}
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts = Facts { synonyms: &["setup", "install"], ..Facts::of(Group::SetUp) };
 
 pub fn run(mut cli: Cli<'_>, InitArgs {}: InitArgs) -> Result<u8, Failure> {
     let notebook = cli.notebook()?;

@@ -10,6 +10,7 @@ use crate::chat::inject::{InjectSettings, Injected, Injector};
 use crate::cli::commands::common::{counted, find_scopes};
 use crate::cli::commands::selection_args::SelectionArgs;
 use crate::cli::context::Cli;
+use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use crate::cli::values::parse_count;
 use crate::notebook::{MemoryObjects, SharedSnapshot};
@@ -71,6 +72,9 @@ fn parse_fraction(text: &str) -> Result<f32, String> {
     let number: Option<f32> = text.parse().ok().filter(|number| (0.0..=1.0).contains(number));
     number.ok_or_else(|| format!("`{text}` is not a number from 0 to 1"))
 }
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts = Facts::of_question(Group::Talk);
 
 pub fn run(mut cli: Cli<'_>, args: InjectArgs) -> Result<u8, Failure> {
     let shape = args.shape;

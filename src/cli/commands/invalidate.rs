@@ -3,6 +3,7 @@
 use crate::cli::commands::correct::{self, CorrectionArgs, CorrectionName, JSON_HELP, targets};
 use crate::cli::commands::moment_args::MomentArgs;
 use crate::cli::context::Cli;
+use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
 use crate::notebook::correct::Correction;
 
@@ -32,6 +33,10 @@ pub(crate) struct InvalidateArgs {
     #[command(flatten)]
     correction: CorrectionArgs,
 }
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts =
+    Facts { completes: &[("TITLE", Candidates::Titles)], ..Facts::of(Group::Correct) };
 
 pub fn run(cli: Cli<'_>, args: InvalidateArgs) -> Result<u8, Failure> {
     let InvalidateArgs { scope, titles, reason, moment, correction } = args;

@@ -3,6 +3,7 @@
 use crate::cli::commands::common::resolve_scope;
 use crate::cli::commands::correct::{self, CorrectionArgs, CorrectionName, JSON_HELP, target};
 use crate::cli::context::Cli;
+use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
 use crate::notebook::correct::Correction;
 use crate::types::Moment;
@@ -38,6 +39,12 @@ pub(crate) struct LinkArgs {
     #[command(flatten)]
     correction: CorrectionArgs,
 }
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts = Facts {
+    completes: &[("TITLE", Candidates::Titles), ("OTHER", Candidates::Titles)],
+    ..Facts::of(Group::Correct)
+};
 
 pub fn run(cli: Cli<'_>, args: LinkArgs) -> Result<u8, Failure> {
     let LinkArgs { scope, title, other, other_scope, other_line, correction } = args;

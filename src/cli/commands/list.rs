@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::cli::commands::common::counted;
 use crate::cli::context::Cli;
+use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use crate::cli::paint;
 use crate::cli::section_order::{Order, arranged};
@@ -73,6 +74,10 @@ struct List {
     order: Order,
     sections: Vec<Row>,
 }
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts =
+    Facts { pages: true, synonyms: &["ls", "dir", "places"], ..Facts::of_question(Group::Look) };
 
 pub fn run(cli: Cli<'_>, args: ListArgs) -> Result<u8, Failure> {
     let ListArgs { order } = args;

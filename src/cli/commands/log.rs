@@ -2,9 +2,12 @@
 
 use std::time::Duration;
 
+use strum::VariantNames as _;
+
 use crate::cli::commands::common::{counted, resolve_scope};
 use crate::cli::commands::memory_args::episode_number;
 use crate::cli::context::Cli;
+use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
 use crate::cli::paint;
 use crate::cli::values::parse_count;
@@ -61,6 +64,15 @@ impl LogArgs {
         self.follow
     }
 }
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts = Facts {
+    asks: true,
+    pages: true,
+    synonyms: &["history", "journal"],
+    completes: &[("NAME", Candidates::Values(Outcome::VARIANTS))],
+    ..Facts::of(Group::Look)
+};
 
 pub fn run(mut cli: Cli<'_>, args: LogArgs) -> Result<u8, Failure> {
     let LogArgs { lines, place, outcome, episode, follow } = args;

@@ -8,6 +8,7 @@ use clap::builder::Resettable;
 use serde_json::json;
 
 use crate::cli::commands::common::show_written;
+use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use crate::cli::settings::VARIABLES;
 use crate::cli::ui::Ui;
@@ -60,6 +61,9 @@ struct Page {
     file_name: String,
     text: String,
 }
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts = Facts::of(Group::SetUp);
 
 pub fn run(ui: &mut Ui, args: &ManArgs, program: clap::Command) -> Result<u8, Failure> {
     let ManArgs { folder, force } = args;

@@ -1,7 +1,10 @@
 //! `map`: draws all places and the ways between them.
 
+use strum::VariantNames as _;
+
 use crate::cli::commands::map_places::read_file;
 use crate::cli::context::Cli;
+use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
 use crate::map::{Graph, MapFormat};
 
@@ -24,6 +27,12 @@ pub(crate) struct MapArgs {
     #[arg(long, value_name = "FORMAT")]
     format: Option<MapFormat>,
 }
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts = Facts {
+    completes: &[("FORMAT", Candidates::Values(MapFormat::VARIANTS))],
+    ..Facts::of_question(Group::Look)
+};
 
 pub fn run(mut cli: Cli<'_>, args: MapArgs) -> Result<u8, Failure> {
     let MapArgs { format } = args;

@@ -3,6 +3,7 @@
 use crate::cli::commands::correct::{self, CorrectionArgs, CorrectionName, JSON_HELP, target};
 use crate::cli::commands::moment_args::MomentArgs;
 use crate::cli::context::Cli;
+use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
 use crate::cli::values::parse_own_importance;
 use crate::notebook::correct::{Correction, Marks};
@@ -47,6 +48,10 @@ pub(crate) struct MarkArgs {
     #[command(flatten)]
     correction: CorrectionArgs,
 }
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts =
+    Facts { completes: &[("TITLE", Candidates::Titles)], ..Facts::of(Group::Correct) };
 
 pub fn run(cli: Cli<'_>, args: MarkArgs) -> Result<u8, Failure> {
     let MarkArgs { scope, title, status, importance, persistence, pin, unpin, moment, correction } = args;

@@ -8,6 +8,7 @@ use std::net::SocketAddr;
 use crate::cli::commands::model_args::ModelArgs;
 use crate::cli::commands::writer_args::{ConfirmedArgs, WriterArgs};
 use crate::cli::context::Cli;
+use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
 use crate::cli::values::parse_host;
 
@@ -84,6 +85,15 @@ fn parse_agent(text: &str) -> Result<String, String> {
         Err(format!("`{text}` is not an id: use lower-case letters, digits, `_` and `-`"))
     }
 }
+
+#[cfg(feature = "mcp")]
+const GROUPS: &[&str] = <crate::mcp::Group as strum::VariantNames>::VARIANTS;
+#[cfg(not(feature = "mcp"))]
+const GROUPS: &[&str] = &[];
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts =
+    Facts { completes: &[("GROUP", Candidates::Values(GROUPS))], ..Facts::of(Group::SetUp) };
 
 #[cfg(not(feature = "mcp"))]
 pub fn run(_: Cli<'_>, args: McpArgs) -> Result<u8, Failure> {

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::{Cli, utf8};
+use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::{Failure, FailureKind};
 use crate::memory_tool::{Answer, answer};
 use crate::notebook::Notebook;
@@ -41,6 +42,9 @@ pub(crate) struct MemoryToolArgs {
     #[command(flatten)]
     writer: WriterArgs,
 }
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts = Facts::of(Group::SetUp);
 
 pub fn run(mut cli: Cli<'_>, args: MemoryToolArgs) -> Result<u8, Failure> {
     let MemoryToolArgs { lines, writer } = args;

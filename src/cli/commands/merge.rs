@@ -10,6 +10,7 @@ use crate::cli::commands::merge_octopus;
 use crate::cli::commands::merge_resolve;
 use crate::cli::commands::merge_sides::{Names, Sides, conflicts_json, put, side_text, warn_of};
 use crate::cli::context::Cli;
+use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use crate::document::merge::Merged;
 use crate::notebook::Notebook;
@@ -95,6 +96,9 @@ impl MergeArgs {
             .or(self.octopus.as_ref().map(|_| Path::new("Memories.md")))
     }
 }
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts = Facts::of(Group::Exchange);
 
 pub fn run(mut cli: Cli<'_>, args: MergeArgs) -> Result<u8, Failure> {
     let MergeArgs { base, ours, theirs, output, labels, path, install, global, resolve, dry_run, octopus } =

@@ -76,6 +76,7 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 
 use crate::cli::context::Cli;
+use crate::cli::facts::Facts;
 use crate::cli::failure::Failure;
 use crate::cli::settings::ProcessEnvironment;
 use crate::cli::ui::Ui;
@@ -107,8 +108,36 @@ macro_rules! memory_commands {
                     $(MemoryCommand::$name(args) => $module::run(cli, args),)*
                 }
             }
+
+            /// The facts about the command.
+            fn facts(&self) -> Facts {
+                match self {
+                    $(MemoryCommand::$name(_) => $module::FACTS,)*
+                }
+            }
         }
+
+        /// The facts about each command, by its name in Rust.
+        const FACTS: &[(&str, Facts)] = &[
+            $((stringify!($module), $module::FACTS),)*
+            ("setup", setup::FACTS),
+            ("trust", trust::FACTS),
+            ("completions", completions::FACTS),
+            ("man", man::FACTS),
+        ];
     };
+}
+
+/// The facts about the command of that name.
+pub(crate) fn facts_of(name: &str) -> Option<Facts> {
+    let name = name.replace('-', "_");
+    FACTS.iter().find(|(module, _)| *module == name).map(|(_, facts)| *facts)
+}
+
+/// The name of the command for which other programs have that word.
+pub(crate) fn command_meant(word: &str) -> Option<String> {
+    let (module, _) = FACTS.iter().find(|(_, facts)| facts.synonyms.contains(&word))?;
+    Some(module.replace('_', "-"))
 }
 
 memory_commands! {
@@ -163,16 +192,9 @@ memory_commands! {
 }
 
 impl MemoryCommand {
-    /// True if its answer is one that people read, page by page.
+    /// True if people read its answer page by page.
     pub(crate) fn is_read_by_people(&self) -> bool {
-        use MemoryCommand::{Check, Diff, List, Log, Query, Recall, Show, Stats, Top};
-        match self {
-            Log(args) => !args.follows(),
-            command => matches!(
-                command,
-                Check(_) | Diff(_) | List(_) | Query(_) | Recall(_) | Show(_) | Stats(_) | Top(_)
-            ),
-        }
+        self.facts().pages && !matches!(self, MemoryCommand::Log(args) if args.follows())
     }
 
     /// The file of a command that git calls, or that merges files it names: no settings count for it.
@@ -187,59 +209,12 @@ impl MemoryCommand {
     /// True if it changes nothing, so that it can read a remote text.
     #[cfg_attr(not(feature = "sync"), expect(dead_code, reason = "without stores all texts are here"))]
     pub(crate) fn only_reads(&self) -> bool {
-        use MemoryCommand::{
-            Check, Export, Frontier, Goals, Inject, List, Map, Near, Path, Query, Recall, Report, Route,
-            Show, Stats, Top, Tried,
-        };
-        match self {
-            Check(args) => !args.fixes(),
-            command => matches!(
-                command,
-                Export(_)
-                    | Frontier(_)
-                    | Goals(_)
-                    | Inject(_)
-                    | List(_)
-                    | Map(_)
-                    | Near(_)
-                    | Path(_)
-                    | Query(_)
-                    | Recall(_)
-                    | Report(_)
-                    | Route(_)
-                    | Show(_)
-                    | Stats(_)
-                    | Top(_)
-                    | Tried(_)
-            ),
-        }
+        self.facts().reads && !matches!(self, MemoryCommand::Check(args) if args.fixes())
     }
 
     /// True for a question, which without a memory file is answered as of an empty memory.
     pub(crate) fn is_question(&self) -> bool {
-        use MemoryCommand::{
-            Frontier, Goals, Inject, List, Log, Map, Near, Path, Query, Recall, Route, Serve, Stats,
-            Summarize, Top, Tried,
-        };
-        matches!(
-            self,
-            Recall(_)
-                | Tried(_)
-                | Query(_)
-                | Top(_)
-                | Summarize(_)
-                | Path(_)
-                | Near(_)
-                | Frontier(_)
-                | Route(_)
-                | Goals(_)
-                | Map(_)
-                | List(_)
-                | Serve(_)
-                | Stats(_)
-                | Log(_)
-                | Inject(_)
-        )
+        self.facts().asks
     }
 }
 

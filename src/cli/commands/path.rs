@@ -2,6 +2,7 @@
 
 use crate::cli::commands::map_places::{named, named_or_here, read_file};
 use crate::cli::context::Cli;
+use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
 use crate::map::Graph;
 
@@ -33,6 +34,12 @@ pub(crate) struct PathArgs {
     #[arg(value_name = "TO", allow_negative_numbers = true)]
     to: String,
 }
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts = Facts {
+    completes: &[("FROM", Candidates::Places), ("TO", Candidates::Places)],
+    ..Facts::of_question(Group::Look)
+};
 
 pub fn run(mut cli: Cli<'_>, args: PathArgs) -> Result<u8, Failure> {
     let PathArgs { from, to } = args;

@@ -9,6 +9,7 @@ use crate::cli::commands::selection_args::SelectionArgs;
 use crate::cli::commands::token::check_remote;
 use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
+use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 #[cfg(feature = "proxy")]
 use crate::cli::interrupt::interrupted;
@@ -90,6 +91,9 @@ pub(crate) struct ProxyArgs {
     #[command(flatten)]
     model: ModelArgs,
 }
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts = Facts::of(Group::Talk);
 
 pub fn run(cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
     let has_token = args.token_file.is_some() || cli.settings.proxy_token.is_some();

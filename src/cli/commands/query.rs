@@ -14,6 +14,7 @@ use crate::cli::commands::query::hits::{HitObjects, Listing};
 use crate::cli::commands::query::unknown::hint_at_unknown;
 use crate::cli::commands::writer_args::ConfirmedArgs;
 use crate::cli::context::Cli;
+use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use crate::cli::values::{parse_count, parse_number, parse_own_importance};
 use crate::cli::working_folder::WorkingFolder;
@@ -114,6 +115,10 @@ struct FilterArgs {
     #[arg(long)]
     all: bool,
 }
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts =
+    Facts { pages: true, synonyms: &["search", "find", "grep", "ask"], ..Facts::of_question(Group::Look) };
 
 pub fn run(mut cli: Cli<'_>, args: QueryArgs) -> Result<u8, Failure> {
     let QueryArgs { question, filter, number, max_tokens, explain, answer, model } = args;

@@ -2,9 +2,12 @@
 
 use serde_json::{Value, json};
 
+use strum::VariantNames as _;
+
 use crate::cli::commands::common::{hint_at_near_sections, parse_scopes};
 use crate::cli::commands::writer_args::ConfirmedArgs;
 use crate::cli::context::Cli;
+use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
 use crate::cli::paint;
 use crate::cli::values::{parse_count, parse_number};
@@ -70,6 +73,14 @@ pub(crate) struct RecallArgs {
     #[command(flatten)]
     confirmed: ConfirmedArgs,
 }
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts = Facts {
+    pages: true,
+    synonyms: &["get", "context", "read"],
+    completes: &[("FORMAT", Candidates::Values(Format::VARIANTS))],
+    ..Facts::of_question(Group::Turn)
+};
 
 pub fn run(cli: Cli<'_>, args: RecallArgs) -> Result<u8, Failure> {
     let RecallArgs { scopes, max_tokens, all, last, brief, format, confirmed } = args;

@@ -12,6 +12,7 @@ use crate::cli::commands::memory_args::episode_number;
 use crate::cli::commands::model_args::ModelArgs;
 use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
+use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::{Failure, FailureKind};
 use crate::cli::values::{parse_count, parse_importance, parse_importance_scale, parse_integer, parse_line};
 use crate::llm;
@@ -160,6 +161,9 @@ pub(crate) struct RecordArgs {
     #[arg(long, conflicts_with_all = ["strict", "provider", "model"])]
     later: bool,
 }
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts = Facts::of(Group::Turn);
 
 pub fn run(mut cli: Cli<'_>, args: RecordArgs) -> Result<u8, Failure> {
     cli.settings.record.new_place = args.new_place;

@@ -3,6 +3,7 @@
 use crate::cli::commands::correct::{self, CorrectionArgs, CorrectionName, JSON_HELP};
 use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
+use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use crate::document::grammar::is_same_name;
 use crate::notebook::correct::Correction;
@@ -28,6 +29,9 @@ pub(crate) struct RenameArgs {
     #[command(flatten)]
     writer: WriterArgs,
 }
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts = Facts { synonyms: &["mv", "move"], ..Facts::of(Group::Correct) };
 
 pub fn run(cli: Cli<'_>, args: RenameArgs) -> Result<u8, Failure> {
     let RenameArgs { scope, name, dry_run, writer } = args;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::cli::context::Cli;
+use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use crate::cli::values::parse_count;
 
@@ -46,6 +47,9 @@ pub(crate) struct ReportArgs {
     #[arg(long)]
     force: bool,
 }
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts = Facts { reads: true, ..Facts::of(Group::Look) };
 
 #[cfg(not(feature = "view"))]
 pub fn run(_cli: Cli<'_>, args: ReportArgs) -> Result<u8, Failure> {

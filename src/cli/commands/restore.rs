@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::cli::commands::common::counted;
 use crate::cli::context::Cli;
+use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use crate::cli::values::parse_count;
 use crate::notebook::RESTORE;
@@ -39,6 +40,10 @@ pub(crate) struct RestoreArgs {
     #[arg(long)]
     list: bool,
 }
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts =
+    Facts { synonyms: &["undo", "revert", "rollback", "reset"], ..Facts::of(Group::Correct) };
 
 pub fn run(mut cli: Cli<'_>, args: RestoreArgs) -> Result<u8, Failure> {
     let RestoreArgs { number, episode, list } = args;

@@ -8,6 +8,7 @@ use crate::cli::commands::common::counted;
 use crate::cli::commands::model_args::ModelArgs;
 use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
+use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::{Failure, FailureKind};
 use crate::cli::ui::progress_bar;
 use crate::llm;
@@ -48,6 +49,9 @@ pub(crate) struct RetryArgs {
     #[command(flatten)]
     model: ModelArgs,
 }
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts = Facts::of(Group::Correct);
 
 pub fn run(mut cli: Cli<'_>, args: RetryArgs) -> Result<u8, Failure> {
     let RetryArgs { offline, dry_run, follow, writer, model } = args;

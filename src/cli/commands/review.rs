@@ -8,6 +8,7 @@ use serde_json::json;
 use crate::cli::commands::common::{at_turn, resolve_scope};
 use crate::cli::commands::correct::target;
 use crate::cli::context::Cli;
+use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
 use crate::notebook::correct::{Corrected, Correction};
 use crate::notebook::doubt::{Doubt, contested_titles, doubt_of};
@@ -60,6 +61,10 @@ struct Waiting {
     memory: MemoryObject,
     contested: Vec<MemoryObject>,
 }
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts =
+    Facts { completes: &[("TITLE", Candidates::Titles)], ..Facts::of(Group::Correct) };
 
 pub fn run(cli: Cli<'_>, args: ReviewArgs) -> Result<u8, Failure> {
     let ReviewArgs { scope, title, accept, reject: _, line, dry_run } = args;

@@ -2,6 +2,7 @@
 
 use crate::cli::commands::map_places::{here, named, read_file};
 use crate::cli::context::Cli;
+use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use crate::map::route;
 
@@ -33,6 +34,9 @@ pub(crate) struct RouteArgs {
     #[arg(long, value_name = "PLACE", allow_negative_numbers = true)]
     from: Option<String>,
 }
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts = Facts::of_question(Group::Look);
 
 pub fn run(mut cli: Cli<'_>, args: RouteArgs) -> Result<u8, Failure> {
     let RouteArgs { goal, from } = args;

@@ -5,8 +5,11 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use strum::VariantArray;
 
+use strum::VariantNames as _;
+
 use crate::cli::commands::common::counted;
 use crate::cli::context::Cli;
+use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
 use crate::seed::{self, Cast, SeedChange, SeedFormat, SeedOptions, SeedOutcome, SeedReport, SeedSource};
 use crate::types::{Outcome, Scope, by_file_ending};
@@ -61,6 +64,12 @@ pub(crate) struct SeedArgs {
     #[arg(long)]
     dry_run: bool,
 }
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts = Facts {
+    completes: &[("FORMAT", Candidates::Values(SeedFormat::VARIANTS))],
+    ..Facts::of(Group::Characters)
+};
 
 pub fn run(mut cli: Cli<'_>, args: SeedArgs) -> Result<u8, Failure> {
     let SeedArgs { inputs, format, force, prune, dry_run } = args;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use crate::cli::commands::token::check_remote;
 use crate::cli::context::Cli;
+use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use crate::cli::values::parse_host;
 
@@ -58,6 +59,9 @@ pub(crate) struct ServeArgs {
     #[arg(long)]
     open: bool,
 }
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts = Facts { asks: true, ..Facts::of(Group::Look) };
 
 pub fn run(cli: Cli<'_>, args: ServeArgs) -> Result<u8, Failure> {
     let has_token = args.token_file.is_some() || cli.settings.serve_token.is_some();

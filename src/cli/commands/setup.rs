@@ -6,6 +6,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::{Value, json};
 use strum::VariantArray;
 
+use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use crate::cli::own_program::own_program;
 use crate::cli::settings::{ProcessEnvironment, agent_folders};
@@ -74,6 +75,9 @@ struct Wired {
     found: bool,
     files: Vec<File>,
 }
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts = Facts::of(Group::SetUp);
 
 /// Runs the command.
 pub(crate) fn run(ui: &mut Ui, args: SetupArgs, environment: &ProcessEnvironment) -> Result<u8, Failure> {

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::cli::commands::common::no_section;
 use crate::cli::context::Cli;
+use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use crate::cli::paint;
 use crate::cli::section_order::{Order, arranged};
@@ -46,6 +47,10 @@ pub(crate) struct ShowArgs {
     #[arg(long = "by", value_name = "ORDER", conflicts_with = "scope", value_parser = str::parse::<Order>)]
     order: Option<Order>,
 }
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts =
+    Facts { reads: true, pages: true, synonyms: &["cat", "view", "open", "print"], ..Facts::of(Group::Look) };
 
 pub fn run(cli: Cli<'_>, args: ShowArgs) -> Result<u8, Failure> {
     let ShowArgs { scope, all: _, order } = args;

@@ -1,6 +1,7 @@
 //! `stats`: shows figures about the memories and the play.
 
 use crate::cli::context::Cli;
+use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use crate::cli::paint;
 use crate::stats::read::read;
@@ -49,6 +50,10 @@ JSON, null where nothing is known:
      coverage, turn_count, no_effect, repeated_no_effect, repeated_share,
      deaths, best_score, milestones: [{score, turn}], model_calls, cost}]}")]
 pub(crate) struct StatsArgs {}
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts =
+    Facts { pages: true, synonyms: &["status", "info", "count"], ..Facts::of_question(Group::Look) };
 
 pub fn run(cli: Cli<'_>, StatsArgs {}: StatsArgs) -> Result<u8, Failure> {
     let store = cli.store()?;

@@ -6,6 +6,7 @@ use crate::ask::summary::summarize;
 use crate::cli::commands::common::{counted, hint_at_near_sections};
 use crate::cli::commands::model_args::{ModelArgs, no_model};
 use crate::cli::context::Cli;
+use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use crate::document::Section;
 use crate::recall::{RecallError, owned_sections, read};
@@ -34,6 +35,9 @@ pub(crate) struct SummarizeArgs {
     #[command(flatten)]
     model: ModelArgs,
 }
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts = Facts { asks: true, ..Facts::of(Group::Look) };
 
 pub fn run(mut cli: Cli<'_>, args: SummarizeArgs) -> Result<u8, Failure> {
     let SummarizeArgs { scope: named, model } = args;

@@ -3,6 +3,7 @@
 use crate::cli::commands::correct::{self, CorrectionArgs, CorrectionName, JSON_HELP, targets};
 use crate::cli::commands::memory_args::MemoryArgs;
 use crate::cli::context::Cli;
+use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
 use crate::notebook::correct::Correction;
 use crate::types::Moment;
@@ -31,6 +32,13 @@ pub(crate) struct SupersedeArgs {
     #[command(flatten)]
     correction: CorrectionArgs,
 }
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts = Facts {
+    synonyms: &["update", "replace", "change"],
+    completes: &[("TITLE", Candidates::Titles)],
+    ..Facts::of(Group::Correct)
+};
 
 pub fn run(cli: Cli<'_>, args: SupersedeArgs) -> Result<u8, Failure> {
     let SupersedeArgs { scope, titles, memory, correction } = args;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::cli::context::Cli;
+use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use crate::cli::values::parse_duration;
 
@@ -51,6 +52,9 @@ pub(crate) struct SyncArgs {
     #[arg(short = 'n', long)]
     dry_run: bool,
 }
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts = Facts::of(Group::Exchange);
 
 #[cfg(not(feature = "sync"))]
 pub fn run(_: Cli<'_>, args: SyncArgs) -> Result<u8, Failure> {

@@ -6,6 +6,7 @@ use serde_json::json;
 use crate::cli::commands::common::at_turn;
 use crate::cli::commands::writer_args::ConfirmedArgs;
 use crate::cli::context::Cli;
+use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use crate::notebook::{MemoryObjects, Snapshot};
 use crate::search::top::{RankedMemory, top};
@@ -57,6 +58,9 @@ fn parse_half_life(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number: &f64| number.is_finite() && *number > 0.0);
     number.ok_or_else(|| format!("`{text}` is not a number of turns above 0"))
 }
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts = Facts { pages: true, ..Facts::of_question(Group::Look) };
 
 pub fn run(cli: Cli<'_>, args: TopArgs) -> Result<u8, Failure> {
     let TopArgs { number: wanted, decay, confirmed } = args;

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use crate::cli::commands::common::parse_scopes;
 use crate::cli::context::Cli;
+use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
 use crate::cli::settings::{milliseconds_now, tools_environment};
 use crate::document::text::stored_line;
@@ -55,6 +56,10 @@ pub(crate) struct TriedArgs {
     #[arg(long, value_name = "ITEMS", hide = true)]
     inventory: Option<String>,
 }
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts =
+    Facts { completes: &[("ID", Candidates::Places)], ..Facts::of_question(Group::Turn) };
 
 pub fn run(cli: Cli<'_>, args: TriedArgs) -> Result<u8, Failure> {
     let TriedArgs { place, action, inventory } = args;

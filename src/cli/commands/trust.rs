@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
+use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use crate::cli::settings::{Layer, TrustList, Trusted, restricted_keys, shown_setting};
 use crate::cli::ui::Ui;
@@ -49,6 +50,9 @@ pub(crate) struct TrustArgs {
     #[arg(short = 'n', long, conflicts_with_all = ["list", "remove"])]
     dry_run: bool,
 }
+
+/// The facts about this command.
+pub(crate) const FACTS: Facts = Facts::of(Group::SetUp);
 
 /// Runs the command. `found` is the settings file that other commands would read.
 pub(crate) fn run(

@@ -11,22 +11,19 @@ use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
 use strum::VariantNames as _;
 
 use crate::chat::api_format::ApiFormat;
-use crate::chat::extract::ExtractMode;
 use crate::chat::inject::block::InjectMode;
+use crate::cli::commands::facts_of;
+use crate::cli::facts::Candidates;
 use crate::cli::section_order::Order;
 use crate::cli::settings::{ProcessEnvironment, Settings};
 use crate::cli::working_folder::WorkingFolder;
 use crate::document::{Document, KNOWN_CATEGORIES};
 use crate::llm::Provider;
-use crate::map::MapFormat;
-use crate::recall::Format;
 use crate::search::filter::MemoryKind;
-use crate::seed::SeedFormat;
 use crate::store::Store;
-use crate::transfer::TransferFormat;
 use crate::types::text::{fold_case, fold_spaces, truncate};
 use crate::types::unseen::visible;
-use crate::types::{Outcome, Persistence, Scope, ScopeName, Status, fold_title};
+use crate::types::{Persistence, Scope, ScopeName, Status, fold_title};
 
 /// Characters of a memory's text that stand beside its title.
 const HELP: usize = 60;
@@ -47,50 +44,37 @@ fn with_candidates(arg: Arg, command: &str, line: &Arc<Line>) -> Arg {
     let Some(name) = arg.get_value_names().and_then(|names| names.first()).map(ToString::to_string) else {
         return arg;
     };
-    let line = Arc::clone(line);
-    match (command, name.as_str()) {
-        ("tried" | "near" | "frontier", "ID") | ("path", "FROM" | "TO") | (_, "PLACE") => {
-            arg.add(ArgValueCompleter::new(move |typed: &OsStr| line.scopes(typed, true)))
-        }
-        (_, "SCOPE") => arg.add(ArgValueCompleter::new(move |typed: &OsStr| line.scopes(typed, false))),
-        ("supersede" | "invalidate" | "mark" | "link" | "forget" | "review", "TITLE") | ("link", "OTHER")
-            if arg.is_positional() =>
-        {
-            arg.add(ArgValueCompleter::new(move |typed: &OsStr| line.titles(typed)))
-        }
-        (command, name) => match values(command, name) {
-            [] => arg,
-            values => arg.add(ArgValueCompleter::new(move |typed: &OsStr| {
-                let values = values.iter().map(|value| (*value, ""));
-                matching(typed, values)
-            })),
-        },
+    let own = facts_of(command).map_or(&[][..], |facts| facts.completes);
+    let own = own.iter().find(|(value, _)| *value == name).map(|(_, candidates)| *candidates);
+    let Some(candidates) = own.or_else(|| of_all(&name)) else { return arg };
+    if candidates == Candidates::Titles && !arg.is_positional() {
+        return arg;
     }
+    let line = Arc::clone(line);
+    arg.add(ArgValueCompleter::new(move |typed: &OsStr| match candidates {
+        Candidates::Places => line.scopes(typed, true),
+        Candidates::Scopes => line.scopes(typed, false),
+        Candidates::Titles => line.titles(typed),
+        Candidates::Values(values) => matching(typed, values.iter().map(|value| (*value, ""))),
+    }))
 }
 
-/// The values of a command's flag, by the name of the value in help.
-fn values(command: &str, name: &str) -> &'static [&'static str] {
-    match (command, name) {
-        ("recall", "FORMAT") => Format::VARIANTS,
-        ("map", "FORMAT") => MapFormat::VARIANTS,
-        ("seed", "FORMAT") => SeedFormat::VARIANTS,
-        ("import" | "export", "FORMAT") => TransferFormat::VARIANTS,
-        ("import", "WHAT") => &["refuse", "skip", "revise"],
-        ("log", "NAME") => Outcome::VARIANTS,
-        ("extract", "MODE") => ExtractMode::VARIANTS,
-        (_, "MODE") => InjectMode::VARIANTS,
-        (_, "SHAPE") => ApiFormat::VARIANTS,
-        (_, "ORDER") => Order::VARIANTS,
-        (_, "PROVIDER") => Provider::VARIANTS,
-        (_, "TYPE") => MemoryKind::VARIANTS,
-        (_, "STATUS") => Status::VARIANTS,
-        (_, "PERSISTENCE") => Persistence::VARIANTS,
-        (_, "CATEGORY") => &KNOWN_CATEGORIES,
-        (_, "BOOL") => &["true", "false"],
-        #[cfg(feature = "mcp")]
-        ("mcp", "GROUP") => crate::mcp::Group::VARIANTS,
-        _ => &[],
-    }
+/// The candidates for a value that has the same name in all commands.
+fn of_all(name: &str) -> Option<Candidates> {
+    Some(match name {
+        "PLACE" => Candidates::Places,
+        "SCOPE" => Candidates::Scopes,
+        "MODE" => Candidates::Values(InjectMode::VARIANTS),
+        "SHAPE" => Candidates::Values(ApiFormat::VARIANTS),
+        "ORDER" => Candidates::Values(Order::VARIANTS),
+        "PROVIDER" => Candidates::Values(Provider::VARIANTS),
+        "TYPE" => Candidates::Values(MemoryKind::VARIANTS),
+        "STATUS" => Candidates::Values(Status::VARIANTS),
+        "PERSISTENCE" => Candidates::Values(Persistence::VARIANTS),
+        "CATEGORY" => Candidates::Values(&KNOWN_CATEGORIES),
+        "BOOL" => Candidates::Values(&["true", "false"]),
+        _ => return None,
+    })
 }
 
 /// Those of the values that begin as was typed, in any case.
