@@ -122,7 +122,7 @@ fn a_memory_is_one_memory(text: &str) {
     let tries = !memories::document::text::stored_line(&attempt.action).is_empty();
     if tries {
         document
-            .put_attempt((&scope, ""), RegionKind::Tried, &attempt, 10)
+            .put_attempt(&scope, "", RegionKind::Tried, &attempt, 10)
             .expect("nothing is open in a file of ours");
     }
     let printed = document.into_text().expect("read as it was meant");

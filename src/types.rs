@@ -428,7 +428,7 @@ pub struct MemoryObject {
 
 impl MemoryObject {
     /// The object of a memory of a section.
-    pub fn of((scope, name): (&Scope, &str), memory: &Memory, author: Author) -> MemoryObject {
+    pub fn of(scope: &Scope, name: &str, memory: &Memory, author: Author) -> MemoryObject {
         let mut memory = memory.clone();
         memory.provenance.importance = Some(memory.importance());
         let writers = memory.writers().into_iter().map(str::to_owned).collect();

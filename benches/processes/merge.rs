@@ -91,7 +91,7 @@ fn side(base: &str, number: usize, place: impl Fn(usize) -> u64) -> String {
                     turn: Some(at as u64),
                     ..known.clone()
                 };
-                document.put_attempt((&scope, ""), RegionKind::Tried, &again, usize::MAX)
+                document.put_attempt(&scope, "", RegionKind::Tried, &again, usize::MAX)
             }
             _ => document.visit(&scope, "", 4, None),
         };

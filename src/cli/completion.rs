@@ -15,6 +15,7 @@ use std::path::Path;
 use clap_complete::engine;
 use clap_complete::env::{Elvish, EnvCompleter, Fish, Powershell, Shells, Zsh};
 
+use crate::cli::facts::Facts;
 use crate::cli::failure::Failure;
 use crate::cli::settings::ProcessEnvironment;
 
@@ -45,12 +46,14 @@ pub(crate) fn script(shell: &str) -> Option<String> {
     Some(String::from_utf8_lossy(&script).into_owned())
 }
 
-/// The answer to a shell: `arguments` are those of the process, in which the words of the command line follow `--`.
+/// The answer to a shell: `arguments` are those of the process, in which the words of the command line follow `--`;
+/// `facts_of` has the facts about each command by its name.
 pub(crate) fn answer(
     shell: &str,
     arguments: &[OsString],
     program: clap::Command,
     environment: ProcessEnvironment,
+    facts_of: impl Fn(&str) -> Option<Facts>,
 ) -> Result<Vec<u8>, Failure> {
     let shell = SHELLS.completer(shell).ok_or_else(|| {
         let shells: Vec<&str> = SHELLS.names().collect();
@@ -60,7 +63,7 @@ pub(crate) fn answer(
     let words = arguments.iter().skip_while(|argument| *argument != "--").skip(1).cloned().collect();
     let folder = environment.folder().to_owned();
     let words: Vec<OsString> = if shell.name() == Bash.name() { Bash::words(words) } else { words };
-    let mut program = candidates::attached(program, &words, environment);
+    let mut program = candidates::attached(program, &words, environment, facts_of);
     let mut answer = Vec::new();
     shell.write_complete(&mut program, words, Some(&folder), &mut answer)?;
     Ok(answer)

@@ -31,7 +31,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches};
 
 use args::{Arguments, Global};
-use commands::{Command, MemoryCommand};
+use commands::{Command, MemoryCommand, facts_of};
 use context::Cli;
 use failure::{Failure, FailureKind};
 use settings::{ProcessEnvironment, Settings, find_settings};
@@ -86,7 +86,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, streams: Streams) -> u
 /// Answers a shell that completes a command line.
 fn complete(shell: &str, arguments: &[OsString], environment: ProcessEnvironment, streams: Streams) -> u8 {
     let mut ui = Ui::new(streams, Form::default(), &environment);
-    let answer = completion::answer(shell, arguments, Arguments::command(), environment);
+    let answer = completion::answer(shell, arguments, Arguments::command(), environment, facts_of);
     let written = answer.and_then(|answer| Ok(ui.bytes(&answer).and_then(|()| ui.finish())?));
     written.map_or_else(|failure| report(&mut ui, &failure), |()| 0)
 }

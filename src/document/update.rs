@@ -221,7 +221,8 @@ impl Document {
     /// See [`DocumentError`].
     pub fn put_attempt(
         &mut self,
-        (scope, name): (&Scope, &str),
+        scope: &Scope,
+        name: &str,
         list: RegionKind,
         attempt: &Attempt,
         limit: usize,

@@ -188,7 +188,7 @@ mod tests {
     fn whatever_bit_of_a_queued_line_flips_the_turn_waits_or_is_missed() {
         let folder = tempfile::tempdir().unwrap();
         let sidecar = Sidecar::of(&folder.path().join("Memories.md"));
-        let journal = Journal::on(LineLog::new(&sidecar, ("journal", ".jsonl"), ROTATION));
+        let journal = Journal::on(LineLog::new(&sidecar, "journal", ".jsonl", ROTATION));
         let line = concat!(
             r#"{"version":1,"id":"7","time":"2026-01-31","outcome":"queued","#,
             r#""turn":{"action":"go in","response":"\"No!\" \u00e9"}}"#

@@ -65,7 +65,7 @@ impl EarlierTurn {
 impl Journal {
     /// The journal of a memory file.
     pub fn of(store: &Store) -> Journal {
-        Journal::on(LineLog::new(store.sidecar(), ("journal", ".jsonl"), ROTATION))
+        Journal::on(LineLog::new(store.sidecar(), "journal", ".jsonl", ROTATION))
     }
 
     /// The log that a change adds its lines to.

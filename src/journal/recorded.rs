@@ -57,8 +57,10 @@ impl TurnKey {
     /// The key of a turn with its caller's id, its episode and its number, and its line in a file.
     pub(crate) fn of(
         id: Option<&str>,
-        (episode, number): (u64, Option<u64>),
-        (action, response): (&str, &str),
+        episode: u64,
+        number: Option<u64>,
+        action: &str,
+        response: &str,
         line: Option<(&str, usize)>,
     ) -> TurnKey {
         let (action, response) = (composed(action), composed(response));
@@ -135,7 +137,7 @@ impl Journal {
             let response = turn.response().unwrap_or_default();
             let action = turn.action.as_deref().unwrap_or_default();
             let when = (turn.episode.unwrap_or_default(), turn.turn);
-            let key = TurnKey::of(turn.id.as_deref(), when, (action, &response), None);
+            let key = TurnKey::of(turn.id.as_deref(), when.0, when.1, action, &response, None);
             let line = source_line.and_then(|line| u128::from_str_radix(&line, 16).ok());
             recorded.add(&TurnKey { line, ..key });
         })?;
@@ -177,7 +179,7 @@ impl Journal {
                 let response = turn.response().unwrap_or_default();
                 let action = turn.action.as_deref().unwrap_or_default();
                 let when = (turn.episode.unwrap_or_default(), turn.turn);
-                if TurnKey::of(None, when, (action, &response), None).turn == key.turn {
+                if TurnKey::of(None, when.0, when.1, action, &response, None).turn == key.turn {
                     found = Entry::<Value>::parse(line).and_then(|entry| entry.turn);
                 }
             }
@@ -293,7 +295,7 @@ mod tests {
     use super::*;
 
     fn key(id: Option<&str>, number: Option<u64>, reply: &str) -> TurnKey {
-        TurnKey::of(id, (1, number), ("look", reply), None)
+        TurnKey::of(id, 1, number, "look", reply, None)
     }
 
     #[test]
@@ -308,7 +310,7 @@ mod tests {
 
     #[test]
     fn a_turn_without_number_and_id_is_known_by_its_line() {
-        let key = |id, number, line| TurnKey::of(id, (1, number), ("look", "A field."), line);
+        let key = |id, number, line| TurnKey::of(id, 1, number, "look", "A field.", line);
         let mut recorded = RecordedTurns::default();
         recorded.add(&key(None, None, Some(("/game.jsonl", 7))));
         for (known, id, number, line) in [

@@ -81,7 +81,7 @@ pub(super) fn model(
     };
     let variable = environment.key_variable.unwrap_or(KEY_VARIABLE);
     let access = Access { headers: HEADERS, ..Access::new(key, variable, Scheme::ApiKey, &endpoint) };
-    ServedModel::new(protocol, (endpoint, CALL), access, config, seed)
+    ServedModel::new(protocol, endpoint, CALL, access, config, seed)
 }
 
 impl Protocol for Anthropic {

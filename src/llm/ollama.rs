@@ -68,7 +68,7 @@ pub(super) fn model(
     };
     let key = config::key_of(&environment.ollama_api_key);
     let access = Access::new(key, "MEMORIES_API_KEY", Scheme::Bearer, &endpoint);
-    ServedModel::new(protocol, (endpoint, CALL), access, config, seed)
+    ServedModel::new(protocol, endpoint, CALL, access, config, seed)
 }
 
 impl Ollama {

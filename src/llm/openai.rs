@@ -72,7 +72,7 @@ pub(super) fn model(
     };
     let variable = environment.key_variable.unwrap_or(KEY_VARIABLE);
     let access = Access::new(key, variable, Scheme::Bearer, &endpoint);
-    ServedModel::new(protocol, (endpoint, CALL), access, config, seed)
+    ServedModel::new(protocol, endpoint, CALL, access, config, seed)
 }
 
 impl Protocol for OpenAi {

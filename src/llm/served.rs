@@ -95,7 +95,8 @@ impl<P: Protocol> ServedModel<P> {
     /// [`ModelError::Settings`] for a way of structured output that these servers do not have.
     pub(crate) fn new(
         protocol: P,
-        (endpoint, call): (Url, &str),
+        endpoint: Url,
+        call: &str,
         access: Access,
         config: &Config,
         seed: u64,

@@ -218,7 +218,7 @@ impl ServerHandler for Server {
         let by_program = context.meta.get(FOR_PROGRAMS) == Some(&Value::Bool(true));
         let call = move |watcher: &Watcher| {
             let damage = memories.new_damage();
-            let mut answer = tool.call(&memories, watcher, (&arguments, by_program))?;
+            let mut answer = tool.call(&memories, watcher, &arguments, by_program)?;
             answer.warnings.extend(damage);
             Ok(answer)
         };

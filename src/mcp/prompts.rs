@@ -119,7 +119,7 @@ impl PromptRequest<'_> {
         let Value::Object(arguments) = arguments else { return Ok(String::new()) };
         let all = Toolbox::new(<Group as VariantArray>::VARIANTS, true, true);
         let Answer { text, data, .. } =
-            all.find(tool)?.call(self.memories, self.watcher, (&arguments, false))?;
+            all.find(tool)?.call(self.memories, self.watcher, &arguments, false)?;
         let count = |name: &str| data[name].as_array().map_or(0, Vec::len);
         let nothing = ["memories", "linked", "ways", "worked", "tried"].map(count).iter().sum::<usize>() == 0;
         let text = without_tags(text.trim_end(), "memory");

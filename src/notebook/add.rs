@@ -10,16 +10,17 @@ use crate::notebook::authority::{Authority, precedence, protection};
 use crate::notebook::authorship::Repeated;
 use crate::notebook::confirm::{Confirmed, confirm, contests, stands_apart};
 use crate::notebook::contest::{self, contested_of};
+use crate::notebook::duplicate_entry::{duplicate_report, merge_duplicate, not_taken, promotes};
 use crate::notebook::duplicates::ComparableText;
-use crate::notebook::files::{Files, Tier, date, live};
+use crate::notebook::files::{Files, date};
 use crate::notebook::protection::Protection;
 use crate::notebook::rewrite::{is_rewritten, rewrite_note};
 use crate::notebook::strike::strike;
 use crate::notebook::titles::{free_title, numbered_titles};
 use crate::notebook::unsupported::{bear_out, unsupported_contest};
 use crate::types::{
-    Category, Cause, Memory, MemoryObject, Moment, Persistence, Reference, Scope, Status, UNSUPPORTED_TAG,
-    fold_title, means_title, same_title, writer_of,
+    Cause, Memory, MemoryObject, Moment, Persistence, Reference, Scope, Status, UNSUPPORTED_TAG, fold_title,
+    means_title, same_title,
 };
 
 /// Said of a memory that names a writer itself.
@@ -58,7 +59,8 @@ impl Claim<'_> {
 /// See [`DocumentError`].
 pub(crate) fn store_memory(
     files: &mut Files,
-    (scope, name): (&Scope, &str),
+    scope: &Scope,
+    name: &str,
     memory: &Memory,
     claim: Claim<'_>,
     warnings: &mut Vec<String>,
@@ -77,15 +79,23 @@ pub(crate) fn store_memory(
     if memory.category.only_grows() {
         // Entries of kinds that only grow get a number where their title is in use.
         memory = free_title(files, scope, memory, |_| false);
-    } else if let Some(old) = duplicate_of(files, scope, &memory, (claim, &contested)) {
-        return store_duplicate(files, (scope, name), (old, &memory), (claim, contested), warnings);
+    } else if let Some(old) = duplicate_of(files, scope, &memory, claim, &contested) {
+        return store_duplicate(
+            files,
+            scope,
+            name,
+            Duplicate { old, memory: &memory },
+            claim,
+            contested,
+            warnings,
+        );
     }
     date(&mut memory, files.today.as_deref());
     let known = files.name_of(scope);
     let shown = if known.is_empty() { name } else { &known };
-    let entry = MemoryObject::of((scope, shown), &memory, author);
+    let entry = MemoryObject::of(scope, shown, &memory, author);
     let mut report = AddReport { contested, ..AddReport::of(AddOutcome::Stored, author, entry) };
-    contest::mark(files, (scope, &mut memory), &report.contested, claim.authority);
+    contest::mark(files, scope, &mut memory, &report.contested, claim.authority);
     let owner = take_title(files, scope, &mut memory, claim, &mut report);
     let titles = titles_to_strike(&report, claim);
     let claimed = Claim { supersedes: &titles, ..claim };
@@ -105,7 +115,7 @@ pub(crate) fn store_memory(
     if !report.contested.is_empty() {
         report.outcome = AddOutcome::Contested;
     }
-    files.append((scope, name), &memory, Repeated::No)?;
+    files.append(scope, name, &memory, Repeated::No)?;
     Ok(AddReport { superseded, ..report.with(&memory) })
 }
 
@@ -123,7 +133,8 @@ fn duplicate_of(
     files: &Files,
     scope: &Scope,
     memory: &Memory,
-    (claim, contested): (Claim<'_>, &[Contested]),
+    claim: Claim<'_>,
+    contested: &[Contested],
 ) -> Option<Memory> {
     let differs = |old: &Memory| {
         (&old.text, &old.category, old.status) != (&memory.text, &memory.category, memory.status)
@@ -145,18 +156,21 @@ fn duplicate_of(
     first(&|entry| entry.has_title(&title)).or_else(|| first(&|_| true))
 }
 
-/// True if an entry ends with its episode and a memory does not.
-fn promotes(old: &Memory, memory: &Memory) -> bool {
-    Tier::of(old.persistence) == Tier::Session && Tier::of(memory.persistence) == Tier::Lasting
+/// A memory, and the live entry that says the same.
+struct Duplicate<'a> {
+    old: Memory,
+    memory: &'a Memory,
 }
 
 /// Stores nothing of a memory whose text is there already, but what else it says: its importance, and what it
 /// supersedes. An entry that is protected stays as it is, but it may get another writer.
 fn store_duplicate(
     files: &mut Files,
-    (scope, name): (&Scope, &str),
-    (mut old, memory): (Memory, &Memory),
-    (claim, mut contested): (Claim<'_>, Vec<Contested>),
+    scope: &Scope,
+    name: &str,
+    Duplicate { mut old, memory }: Duplicate<'_>,
+    claim: Claim<'_>,
+    mut contested: Vec<Contested>,
     warnings: &mut Vec<String>,
 ) -> Result<AddReport, DocumentError> {
     let duplicate = duplicate_report(files, scope, &old, memory);
@@ -165,7 +179,7 @@ fn store_duplicate(
     let mut report = match (confirm(files, scope, &old, believes, claim.at)?, protected) {
         (Some(Confirmed { memory, struck }), _) => duplicate.confirmed(&memory, struck),
         (None, Some(why)) => AddReport { stays: Some(why), ..duplicate },
-        (None, None) => merge_duplicate(files, (scope, name), &old, memory)?,
+        (None, None) => merge_duplicate(files, scope, name, &old, memory)?,
     };
     if claim.is_borne_out && old.has_tag(UNSUPPORTED_TAG) {
         report = bear_out(files, scope, report);
@@ -186,52 +200,6 @@ fn store_duplicate(
     let superseded = supersede(files, scope, &mut old, claimed, warnings)?;
     report.superseded.extend(superseded);
     Ok(report)
-}
-
-fn duplicate_report(files: &Files, scope: &Scope, old: &Memory, memory: &Memory) -> AddReport {
-    let author = files.authorship.author_of(scope, old);
-    let entry = MemoryObject::of((scope, &files.name_of(scope)), old, author);
-    AddReport::duplicate(files.authorship.author(), entry, &memory.text)
-}
-
-/// Gives the higher importance to the entry that is there.
-/// One that would end with its episode becomes lasting if the memory is: its words stay, and whose they are.
-fn merge_duplicate(
-    files: &mut Files,
-    (scope, name): (&Scope, &str),
-    old: &Memory,
-    memory: &Memory,
-) -> Result<AddReport, DocumentError> {
-    let report = duplicate_report(files, scope, old, memory);
-    if promotes(old, memory) {
-        let mut lasting = Memory { persistence: memory.persistence, ..old.clone() };
-        if memory.importance() > old.importance() {
-            lasting.provenance.importance = memory.provenance.importance;
-        }
-        if let Some(found) = files.first(scope, &old.title) {
-            found.entry.remove();
-        }
-        files.append((scope, name), &lasting, Repeated::Yes)?;
-        return Ok(AddReport { outcome: AddOutcome::Revised, ..report.with(&lasting) });
-    }
-    files.authorship.note(scope, old, Repeated::Yes);
-    let raised_to = raise_importance(files, scope, old, memory.importance());
-    let mut now = old.clone();
-    now.provenance.importance = raised_to.or(now.provenance.importance);
-    Ok(AddReport { raised_to, ..report.with(&now) })
-}
-
-/// Fields that the caller gave and the existing entry does not have.
-fn not_taken(old: &Memory, memory: &Memory) -> Vec<&'static str> {
-    let is_new = |tag: &String| writer_of(tag).is_none() && !old.provenance.tags.contains(tag);
-    let wishes = [
-        ("category", memory.category != Category::note() && memory.category != old.category),
-        ("persistence", memory.persistence < old.persistence && memory.persistence == Persistence::Core),
-        ("status", memory.status != old.status),
-        ("tags", memory.provenance.tags.iter().any(is_new)),
-        ("context", memory.context.is_some() && memory.context != old.context),
-    ];
-    wishes.into_iter().filter_map(|(name, differs)| differs.then_some(name)).collect()
 }
 
 /// Finds a title that the memory may have: its own or, where an entry has that and may not be replaced, its
@@ -255,7 +223,7 @@ fn take_title(
             protected @ Some(_) if contests(old) && files.writer.is_some() => protected,
             Some(reason) if !matches!(claim.authority, Authority::Rules(_)) => {
                 contest::note(&mut report.contested, Contested { title: old.title.clone(), reason });
-                contest::mark(files, (scope, memory), &report.contested, claim.authority);
+                contest::mark(files, scope, memory, &report.contested, claim.authority);
                 continue;
             }
             None if old.category.only_grows() => Some(Protection::Record),
@@ -265,18 +233,6 @@ fn take_title(
         report.beside.get_or_insert(Beside { title: old.title.clone(), reason });
     }
     owner
-}
-
-/// Raises an entry's importance; `None` where it is at least as high, or the title is not unique.
-fn raise_importance(files: &mut Files, scope: &Scope, old: &Memory, importance: u16) -> Option<u16> {
-    if importance <= old.importance() {
-        return None;
-    }
-    let mut found = files.only(scope, &old.title, live).ok()?;
-    let mut memory = found.entry.memory();
-    memory.provenance.importance = Some(importance);
-    found.entry.revise_line(&memory);
-    Some(importance)
 }
 
 /// Strikes the entries that a memory supersedes, unless they may not be. What supersedes a core memory is core.
@@ -320,6 +276,7 @@ mod tests {
     use crate::document::entry_text::ENTRIES_READ;
     use crate::notebook::authority::Proof;
     use crate::notebook::samples::{files, memory};
+    use crate::types::Category;
     use crate::types::{Author, OFFLINE_TAG};
 
     const SCOPE: Scope = Scope::Location(5);
@@ -336,7 +293,7 @@ mod tests {
     }
 
     fn store(files: &mut Files, memory: &Memory, authority: Authority) -> AddReport {
-        store_memory(files, (&SCOPE, "Bridge"), memory, Claim::of(authority), &mut Vec::new()).unwrap()
+        store_memory(files, &SCOPE, "Bridge", memory, Claim::of(authority), &mut Vec::new()).unwrap()
     }
 
     fn live(files: &Files) -> Vec<String> {

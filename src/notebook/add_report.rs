@@ -115,7 +115,7 @@ impl AddReport {
     /// The same report with the entry as it was written at last.
     pub(super) fn with(mut self, memory: &Memory) -> AddReport {
         let MemoryObject { scope, name, author, .. } = &self.entry;
-        self.entry = MemoryObject::of((scope, name), memory, *author);
+        self.entry = MemoryObject::of(scope, name, memory, *author);
         self
     }
 

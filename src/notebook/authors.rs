@@ -34,18 +34,18 @@ impl<'a> MemoryObjects<'a> {
     }
 
     /// The object of a memory, whose text may be cut.
-    pub(crate) fn object(&self, (scope, name): (&Scope, &str), memory: &Memory) -> MemoryObject {
+    pub(crate) fn object(&self, scope: &Scope, name: &str, memory: &Memory) -> MemoryObject {
         let whole = if memory.text.starts_with('…') || memory.text.ends_with('…') {
             entry_of(self.snapshot, scope, &memory.title, &memory.text)
         } else {
             None
         };
-        MemoryObject::of((scope, name), memory, self.authors.of(scope, whole.unwrap_or(memory)))
+        MemoryObject::of(scope, name, memory, self.authors.of(scope, whole.unwrap_or(memory)))
     }
 
     /// The objects of the memories of a section.
     pub(crate) fn list(&self, section: (&Scope, &str), memories: &[Memory]) -> Vec<MemoryObject> {
-        memories.iter().map(|memory| self.object(section, memory)).collect()
+        memories.iter().map(|memory| self.object(section.0, section.1, memory)).collect()
     }
 }
 

@@ -141,7 +141,7 @@ pub(super) fn parse_line(line: &str) -> Option<Line<'_>> {
 const ROTATION: Rotation = Rotation { carry: |_| Ok(Vec::new()), is_copy: |_| false };
 
 pub(super) fn log_of(sidecar: &Sidecar) -> LineLog {
-    LineLog::new(sidecar, ("written", ""), ROTATION)
+    LineLog::new(sidecar, "written", "", ROTATION)
 }
 
 pub(super) fn number_of(scope: &Scope, memory: &Memory) -> u64 {

@@ -95,7 +95,7 @@ impl Draft<'_> {
         // A contest that this memory confirms may strike an entry.
         let at = if self.files.writer.is_some() { self.moment()? } else { Moment::default() };
         let claim = Claim { at: &at, ..Claim::of(authority) };
-        let applied = store_memory(&mut self.files, (scope, name), &memory, claim, warnings)?;
+        let applied = store_memory(&mut self.files, scope, name, &memory, claim, warnings)?;
         self.note(Entry::<Value> {
             outcome: Some(Outcome::from(applied.outcome).into()),
             memories: Some(vec![MemoryEntry::from(&applied)]),

@@ -130,7 +130,7 @@ fn settle_entry(
     if olds.len() != titles.len() || olds.iter().any(stays) {
         return Ok(None);
     }
-    let struck = believe(files, scope, (memory, titles), at)?;
+    let struck = believe(files, scope, memory, titles, at)?;
     Ok(struck.map(|struck| Settled { scope: scope.clone(), title: memory.title.clone(), struck }))
 }
 
@@ -143,7 +143,8 @@ fn settle_entry(
 pub(super) fn believe(
     files: &mut Files,
     scope: &Scope,
-    (memory, titles): (&Memory, Vec<String>),
+    memory: &Memory,
+    titles: Vec<String>,
     at: &Moment,
 ) -> Result<Option<Vec<String>>, DocumentError> {
     let olds: Vec<Memory> =
@@ -204,7 +205,7 @@ mod tests {
         files.writer = name.parse().ok();
         let new = memory("NOTE", title, text);
         let claim = Claim::of(Authority::Command);
-        store_memory(files, (&SCOPE, "Bridge"), &new, claim, &mut Vec::new()).unwrap()
+        store_memory(files, &SCOPE, "Bridge", &new, claim, &mut Vec::new()).unwrap()
     }
 
     fn replace(files: &mut Files, name: &str, title: &str, text: &str) -> Vec<Corrected> {
@@ -377,7 +378,7 @@ mod tests {
         files.writer = None;
         let new = memory("NOTE", "Troll", "It is awake.");
         let mut store = |authority| {
-            store_memory(&mut files, (&SCOPE, ""), &new, Claim::of(authority), &mut Vec::new()).unwrap()
+            store_memory(&mut files, &SCOPE, "", &new, Claim::of(authority), &mut Vec::new()).unwrap()
         };
         let by_rules = store(Authority::Rules(Proof::default()));
         assert_eq!(by_rules.beside.unwrap().reason, Protection::AnotherWriter);
@@ -391,7 +392,7 @@ mod tests {
         files.writer = "a".parse().ok();
         let guess = Memory { status: Status::Tentative, ..memory("NOTE", "Troll", "It may sleep.") };
         let store = |files: &mut Files, memory: &Memory| {
-            store_memory(files, (&SCOPE, ""), memory, Claim::of(Authority::Command), &mut Vec::new()).unwrap()
+            store_memory(files, &SCOPE, "", memory, Claim::of(Authority::Command), &mut Vec::new()).unwrap()
         };
         store(&mut files, &guess);
         files.writer = "b".parse().ok();

@@ -53,7 +53,8 @@ pub(super) fn note(contested: &mut Vec<Contested>, one: Contested) {
 /// Makes a memory one that contests entries of its section. It is tentative, unless the game shows that it is right.
 pub(super) fn mark(
     files: &Files,
-    (scope, memory): (&Scope, &mut Memory),
+    scope: &Scope,
+    memory: &mut Memory,
     contested: &[Contested],
     authority: Authority,
 ) {
@@ -96,7 +97,7 @@ pub(crate) fn contest(
     };
     if let Some(old) = find_note() {
         let author = files.authorship.author_of(scope, &old);
-        let entry = MemoryObject::of((scope, &files.name_of(scope)), &old, author);
+        let entry = MemoryObject::of(scope, &files.name_of(scope), &old, author);
         let report = AddReport::duplicate(files.authorship.author(), entry, reason);
         return Ok(match confirm(files, scope, &old, true, at)? {
             Some(Confirmed { memory, struck }) if struck.is_empty() => {
@@ -108,7 +109,7 @@ pub(crate) fn contest(
     }
     let title = format!("{NOTE_TITLE}{}", contested.title);
     let mut memory = Memory::new(Category::note(), title, cut_at_sentence(reason, REASON_CHARS));
-    mark(files, (scope, &mut memory), std::slice::from_ref(&contested), Authority::MODEL);
+    mark(files, scope, &mut memory, std::slice::from_ref(&contested), Authority::MODEL);
     let ephemeral = |(_, old): &(_, Memory)| old.persistence == Persistence::Ephemeral;
     if files.find(scope, &contested.title).iter().all(ephemeral) {
         memory.persistence = Persistence::Ephemeral;
@@ -118,9 +119,9 @@ pub(crate) fn contest(
     files.sign(&mut memory);
     let memory = free_title(files, scope, stored(&memory), |_| false);
     let name = files.name_of(scope);
-    files.append((scope, &name), &memory, Repeated::No)?;
+    files.append(scope, &name, &memory, Repeated::No)?;
     let author = files.authorship.author();
-    let entry = MemoryObject::of((scope, &name), &memory, author);
+    let entry = MemoryObject::of(scope, &name, &memory, author);
     let report = AddReport::of(AddOutcome::Contested, author, entry);
     Ok(AddReport { contested: vec![contested], ..report })
 }
@@ -138,7 +139,7 @@ mod tests {
     const MODEL: Authority = Authority::Turn(Proof { died: false, scored: false, rose: false });
 
     fn store(files: &mut Files, memory: &Memory, authority: Authority) -> AddReport {
-        store_memory(files, (&SCOPE, "Bridge"), memory, Claim::of(authority), &mut Vec::new()).unwrap()
+        store_memory(files, &SCOPE, "Bridge", memory, Claim::of(authority), &mut Vec::new()).unwrap()
     }
 
     fn live(files: &Files) -> Vec<String> {
@@ -162,7 +163,7 @@ mod tests {
         let claim = Claim { supersedes: &supersedes, ..Claim::of(MODEL) };
         let mut claim_ogre = |warnings: &mut Vec<String>| {
             let new = memory("NOTE", "Ogre", "An ogre came.");
-            store_memory(&mut files, (&SCOPE, ""), &new, claim, warnings).unwrap()
+            store_memory(&mut files, &SCOPE, "", &new, claim, warnings).unwrap()
         };
         let mut warnings = Vec::new();
         let report = claim_ogre(&mut warnings);
@@ -238,7 +239,7 @@ mod tests {
         }
         let (_folder, mut files) = files();
         let mut warnings = Vec::new();
-        store_memory(&mut files, (&SCOPE, ""), &pinned("NOTE"), Claim::of(MODEL), &mut warnings).unwrap();
+        store_memory(&mut files, &SCOPE, "", &pinned("NOTE"), Claim::of(MODEL), &mut warnings).unwrap();
         assert_eq!(warnings, ["a tag `#pinned` is left out: only a person pins a memory"]);
         assert_eq!(files.live_with_title(&SCOPE, "Troll").unwrap().provenance.tags, [""; 0]);
     }
@@ -269,7 +270,7 @@ mod tests {
         assert_eq!(marked(&files), ["Troll Active unsupported"]);
         let borne_out = Claim { is_borne_out: true, ..Claim::of(MODEL) };
         let bear_out = |files: &mut Files, memory: &Memory| {
-            store_memory(files, (&SCOPE, "Bridge"), memory, borne_out, &mut Vec::new()).unwrap()
+            store_memory(files, &SCOPE, "Bridge", memory, borne_out, &mut Vec::new()).unwrap()
         };
         assert_eq!(bear_out(&mut files, &same).outcome, AddOutcome::Duplicate);
         assert_eq!(marked(&files), ["Troll Active "]);

@@ -37,15 +37,15 @@ pub(crate) fn correct(
 ) -> Result<Vec<Corrected>, CorrectionError> {
     let authority = authority.in_name_of(files.writer.as_ref());
     match correction {
-        Correction::Supersede(targets, successor) => supersede(files, targets, successor, (at, authority)),
-        Correction::Invalidate(targets, reason) => invalidate(files, targets, reason, (at, authority)),
-        Correction::Mark(target, marks) => mark(files, target, *marks, (at, authority)),
+        Correction::Supersede(targets, successor) => supersede(files, targets, successor, at, authority),
+        Correction::Invalidate(targets, reason) => invalidate(files, targets, reason, at, authority),
+        Correction::Mark(target, marks) => mark(files, target, *marks, at, authority),
         Correction::Reinforce(target, amount) => reinforce(files, target, *amount),
         Correction::Link(one, other) => link(files, one, other, authority),
         Correction::Forget(target) => forget(files, target, authority),
         Correction::Rename(scope, name) => rename(files, scope, name),
-        Correction::Accept(target) => decide(files, target, true, (at, authority)),
-        Correction::Reject(target) => decide(files, target, false, (at, authority)),
+        Correction::Accept(target) => decide(files, target, true, at, authority),
+        Correction::Reject(target) => decide(files, target, false, at, authority),
     }
 }
 
@@ -60,7 +60,8 @@ fn supersede(
     files: &mut Files,
     targets: &[Target],
     successor: &Memory,
-    (at, authority): (&Moment, Authority),
+    at: &Moment,
+    authority: Authority,
 ) -> Result<Vec<Corrected>, CorrectionError> {
     let Some(Target { scope, .. }) = targets.first() else { return Err(CorrectionError::Empty("title")) };
     let is_untitled = stored_title(&successor.title).is_empty();
@@ -97,7 +98,7 @@ fn supersede(
         let titles: Vec<String> = olds.iter().map(|old| old.title.clone()).chain(contested).collect();
         let claim = Claim { supersedes: &titles, at, ..Claim::of(authority) };
         let name = files.name_of(scope);
-        let report = store_memory(files, (scope, &name), &successor, claim, &mut Vec::new())?;
+        let report = store_memory(files, scope, &name, &successor, claim, &mut Vec::new())?;
         return Ok(Corrected::all_of(&report));
     }
     let text = ComparableText::new(&successor.text);
@@ -123,7 +124,7 @@ fn supersede(
         results.push(Corrected::of(Outcome::Superseded, scope, &old.title));
     }
     let claim = Claim::of(authority);
-    let applied = store_memory(files, (scope, &name), &successor, claim, &mut Vec::new())?;
+    let applied = store_memory(files, scope, &name, &successor, claim, &mut Vec::new())?;
     let persistence = stays_core.then_some(Persistence::Core);
     results.push(Corrected { persistence, ..Corrected::of(Outcome::Stored, scope, applied.title()) });
     Ok(results)
@@ -133,7 +134,8 @@ fn invalidate(
     files: &mut Files,
     targets: &[Target],
     reason: &str,
-    (at, authority): (&Moment, Authority),
+    at: &Moment,
+    authority: Authority,
 ) -> Result<Vec<Corrected>, CorrectionError> {
     if reason.trim().is_empty() {
         return Err(CorrectionError::Empty("reason"));

@@ -21,7 +21,8 @@ pub(super) fn decide(
     files: &mut Files,
     target: &Target,
     is_accepted: bool,
-    (at, authority): (&Moment, Authority),
+    at: &Moment,
+    authority: Authority,
 ) -> Result<Vec<Corrected>, CorrectionError> {
     let scope = &target.scope;
     let mut found = locate(files, target, true, Memory::is_live)?;
@@ -39,7 +40,7 @@ pub(super) fn decide(
     }
     let titles = contested_titles(scope, &memory);
     let live = titles.into_iter().filter(|title| files.live_with_title(scope, title).is_some()).collect();
-    let struck = believe(files, scope, (&memory, live), at)?.unwrap_or_default();
+    let struck = believe(files, scope, &memory, live, at)?.unwrap_or_default();
     let mut results = vec![Corrected::of(Outcome::Accepted, scope, &memory.title)];
     let outcome = outcome_of_struck(&memory.title);
     results.extend(struck.iter().map(|title| Corrected::of(outcome, scope, title)));

@@ -136,7 +136,8 @@ impl Files {
     /// Adds a memory to the file for its persistence.
     pub(super) fn append(
         &mut self,
-        (scope, name): (&Scope, &str),
+        scope: &Scope,
+        name: &str,
         memory: &Memory,
         repeated: Repeated,
     ) -> Result<(), DocumentError> {

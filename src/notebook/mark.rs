@@ -20,7 +20,8 @@ pub(super) fn mark(
     files: &mut Files,
     target: &Target,
     marks: Marks,
-    (at, authority): (&Moment, Authority),
+    at: &Moment,
+    authority: Authority,
 ) -> Result<Vec<Corrected>, CorrectionError> {
     if marks == Marks::default() {
         return Err(CorrectionError::NothingToSet);

@@ -19,6 +19,7 @@ mod correction;
 mod decide;
 pub(crate) mod dialogue;
 pub(crate) mod doubt;
+mod duplicate_entry;
 pub(crate) mod duplicates;
 pub(crate) mod edit;
 pub mod files;

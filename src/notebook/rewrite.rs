@@ -39,12 +39,12 @@ pub(crate) fn replace_own(
     let memory = stored(&memory);
     let old = files.live_with_title(scope, &memory.title);
     let Some(old) = old else {
-        return files.append((scope, ""), &memory, Repeated::No).map(|()| false);
+        return files.append(scope, "", &memory, Repeated::No).map(|()| false);
     };
     if !files.is_by_rules(scope, &old) {
         let reference = Reference { at: at.clone(), cause: Cause::SupersededBy(memory.title.clone()) };
         strike(files, scope, &old.title, &reference, &mut Vec::new())?;
-        return files.append((scope, ""), &memory, Repeated::No).map(|()| true);
+        return files.append(scope, "", &memory, Repeated::No).map(|()| true);
     }
     files.authorship.note(scope, &memory, Repeated::No);
     if let Some(mut found) = files.first(scope, &old.title) {

@@ -57,7 +57,7 @@ pub(super) fn numbered_titles(title: &str) -> impl Iterator<Item = String> {
 
 /// A title that no other section of the lasting file has: the memory's own, else the same with the name of its
 /// place, else with the id. An entry of the section itself keeps the title that it was given so.
-pub(crate) fn distinct_title(files: &Files, (scope, name): (&Scope, &str), title: &str) -> String {
+pub(crate) fn distinct_title(files: &Files, scope: &Scope, name: &str, title: &str) -> String {
     let with = |remark: &str| {
         let room = TITLE_CHARS.saturating_sub(remark.chars().count() + 3);
         format!("{} ({remark})", cut_at_word(title, room))

@@ -67,13 +67,14 @@ pub fn choose(
     limits: &Limits,
     format: Format,
 ) -> Vec<View> {
-    choose_with_parents((sections, &[]), known, limits, format)
+    choose_with_parents(sections, &[], known, limits, format)
 }
 
 /// As [`choose`], and behind that of the folders above them what the others leave of the budget, in their order.
 /// Those of which nothing is known are left out.
 pub(super) fn choose_with_parents(
-    (sections, parents): (&[UnreadSection<'_>], &[UnreadSection<'_>]),
+    sections: &[UnreadSection<'_>],
+    parents: &[UnreadSection<'_>],
     known: &Known<'_>,
     limits: &Limits,
     format: Format,
@@ -361,7 +362,7 @@ mod tests {
             circumstances: &Circumstances::default(),
         };
         let limits = Limits { max_tokens: Some(max_tokens), ..Limits::default() };
-        choose_with_parents((&[of("src/search")], &[of("src"), of("/")]), &known, &limits, format)
+        choose_with_parents(&[of("src/search")], &[of("src"), of("/")], &known, &limits, format)
     }
 
     #[test]

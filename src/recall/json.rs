@@ -16,8 +16,7 @@ pub(crate) fn recalled(text: &str, scopes: &[Value]) -> Value {
 /// The part of a scope in the answer of `recall`.
 pub(crate) fn view(objects: &MemoryObjects<'_>, view: &View) -> Value {
     let memories = objects.list((&view.scope, &view.name), &view.memories);
-    let linked =
-        view.linked.iter().map(|Linked { scope, name, memory }| objects.object((scope, name), memory));
+    let linked = view.linked.iter().map(|Linked { scope, name, memory }| objects.object(scope, name, memory));
     let mut value = json!({
         "scope": view.scope, "name": view.name, "visits": view.visits, "episodes": view.episodes,
         "memories": memories, "linked": linked.collect::<Vec<_>>(),
@@ -36,12 +35,13 @@ pub(crate) fn view(objects: &MemoryObjects<'_>, view: &View) -> Value {
 /// The answer of `tried` about an action at a place.
 pub(crate) fn tried(
     objects: &MemoryObjects<'_>,
-    (scope, section): (&Scope, &Section),
+    scope: &Scope,
+    section: &Section,
     evidence: &Evidence,
 ) -> Value {
     let is_named = |memory: &&Memory| memory.is_live() && evidence.memories.contains(&memory.title);
     let named = section.memories.iter().filter(is_named);
     let memories: Vec<MemoryObject> =
-        named.map(|memory| objects.object((scope, &section.name), memory)).collect();
+        named.map(|memory| objects.object(scope, &section.name, memory)).collect();
     evidence.to_json(scope, &memories)
 }

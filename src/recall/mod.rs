@@ -54,7 +54,7 @@ pub fn recall(
     limits: &Limits,
     format: Format,
 ) -> Result<Vec<View>, RecallError> {
-    recall_newest((snapshot, viewer), names, limits, format, usize::MAX)
+    recall_newest(snapshot, viewer, names, limits, format, usize::MAX)
 }
 
 /// As [`recall`], of no more than the newest memories of each scope.
@@ -63,7 +63,8 @@ pub fn recall(
 ///
 /// See [`recall`].
 pub(crate) fn recall_newest(
-    (snapshot, viewer): (&Snapshot, &Viewer),
+    snapshot: &Snapshot,
+    viewer: &Viewer,
     names: &[ScopeName],
     limits: &Limits,
     format: Format,
@@ -72,7 +73,7 @@ pub(crate) fn recall_newest(
     let run = BestRun::entry_to_follow(snapshot);
     let text = run.as_ref().map(|_| snapshot.whole_text()).unwrap_or_default();
     let ahead = run.and_then(|run| BestRun::of(run, &text, snapshot.running_episode()));
-    recall_ahead((snapshot, viewer), names, limits, format, count, ahead.as_ref())
+    recall_ahead(snapshot, viewer, names, limits, format, count, ahead.as_ref())
 }
 
 /// The same with what of the best run is still to be done, which is found once for many places.
@@ -81,7 +82,8 @@ pub(crate) fn recall_newest(
 ///
 /// See [`recall`].
 pub(crate) fn recall_ahead(
-    (snapshot, viewer): (&Snapshot, &Viewer),
+    snapshot: &Snapshot,
+    viewer: &Viewer,
     names: &[ScopeName],
     limits: &Limits,
     format: Format,
@@ -117,7 +119,7 @@ pub(crate) fn recall_ahead(
     let circumstances =
         Circumstances::of(&game.section, running, || snapshot.whole_text().into_owned()).with_ahead(ahead);
     let known = Known { linked: &linked, names: &names, ends: &ends, circumstances: &circumstances };
-    let mut views = choose_with_parents((&sections, &above), &known, limits, format);
+    let mut views = choose_with_parents(&sections, &above, &known, limits, format);
     for view in &mut views {
         view.misread_line = snapshot.misread_line(&view.scope);
     }

@@ -282,8 +282,7 @@ mod tests {
 
     #[test]
     fn a_decline_may_still_invalidate() {
-        let proposal = read(
-            r#"```json
+        let proposal = read(r#"```json
             {"should_remember": false, "invalidate_memory_titles": "[Troll is kind]", "invalidation_reason": "It bites."}
             ```"#
         )

@@ -31,7 +31,7 @@ struct NotStruck {
 }
 
 /// Where a proposal is written, and when.
-struct Applying<'a> {
+pub(super) struct Applying<'a> {
     context: &'a TurnContext,
     before: &'a Place,
     after: &'a Place,
@@ -40,29 +40,39 @@ struct Applying<'a> {
     running: u64,
     /// The time of the write.
     now: &'a str,
+    /// True if the built-in rules made the proposal.
     by_rules: bool,
 }
 
 impl Recorder<'_> {
+    /// Where and when the proposals about a turn are written: at the places before and after it, at the time `now`, in
+    /// the running episode.
+    pub(super) fn applying<'a>(
+        &self,
+        context: &'a TurnContext,
+        before: &'a Place,
+        after: &'a Place,
+        now: &'a str,
+        running: u64,
+    ) -> Applying<'a> {
+        let at = Moment { episode: Some(context.episode), turn: Some(context.number), ..Moment::default() };
+        Applying { context, before, after, at, running, now, by_rules: matches!(self.judge, Judge::Rules) }
+    }
+
     /// Puts a proposal into the document.
     pub(super) fn apply(
         &self,
         files: &mut Files,
-        context: &TurnContext,
+        applying: &Applying<'_>,
         proposal: &Proposal,
-        (before, after): (&Place, &Place),
         report: &mut RecordReport,
-        (now, running): (&str, u64),
     ) -> Result<(), DocumentError> {
         report.reasoning.clone_from(&proposal.reasoning);
         report.warnings.extend(proposal.warnings.iter().cloned());
-        let by_rules = matches!(self.judge, Judge::Rules);
-        files.authorship.set_author(if by_rules { Author::Rules } else { Author::Model });
-        let at = Moment { episode: Some(context.episode), turn: Some(context.number), ..Moment::default() };
-        let applying = Applying { context, before, after, at, running, now, by_rules };
+        files.authorship.set_author(if applying.by_rules { Author::Rules } else { Author::Model });
         let not_struck = applying.invalidate(files, proposal, report)?;
         for proposed in &proposal.memories {
-            self.store(files, &applying, proposed, &not_struck, report)?;
+            self.store(files, applying, proposed, &not_struck, report)?;
         }
         applying.note_contested(files, not_struck, report)
     }
@@ -87,7 +97,7 @@ impl Recorder<'_> {
         let scope = (&place.scope(), place.name.as_str());
         let mut memory = self.with_provenance(memory.clone(), context, now, *by_rules);
         if *by_rules {
-            memory.title = distinct_title(files, scope, &memory.title);
+            memory.title = distinct_title(files, scope.0, scope.1, &memory.title);
         } else if memory.title.is_empty() {
             memory = stored_under_free_title(files, scope.0, &memory);
         }
@@ -111,7 +121,7 @@ impl Recorder<'_> {
             is_borne_out: *grounding == Grounding::BorneOut && !by_rules,
             ..Claim::of(applying.authority(*grounding))
         };
-        report.memories.push(store_memory(files, scope, &memory, claim, &mut report.warnings)?);
+        report.memories.push(store_memory(files, scope.0, scope.1, &memory, claim, &mut report.warnings)?);
         Ok(())
     }
 

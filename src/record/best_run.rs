@@ -88,7 +88,8 @@ impl BestRun<'_> {
         &self,
         files: &mut Files,
         journal: &Journal,
-        (context, effect): (&TurnContext, Effect),
+        context: &TurnContext,
+        effect: Effect,
     ) -> Result<Option<String>, RecordError> {
         let now = Played::now(context, effect);
         if now.earned(self.goals).is_none() && !effect.is_denied() {

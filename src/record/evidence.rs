@@ -138,7 +138,8 @@ impl TurnEvidence<'_> {
     ) -> Result<Attempt, DocumentError> {
         let attempt = self.attempt(earlier_try(here, &action), action, result);
         self.document.put_attempt(
-            (&self.before.scope(), &self.before.name),
+            &self.before.scope(),
+            &self.before.name,
             RegionKind::Tried,
             &attempt,
             self.limit,
@@ -152,7 +153,7 @@ impl TurnEvidence<'_> {
         let key = Scope::Game.key_of_action(&action);
         let earlier = game.tried.iter().find(|tried| Scope::Game.key_of_action(&tried.action) == key);
         let attempt = self.attempt(earlier, action, TryResult::Vain);
-        self.document.put_attempt((&Scope::Game, ""), RegionKind::Tried, &attempt, self.limit)?;
+        self.document.put_attempt(&Scope::Game, "", RegionKind::Tried, &attempt, self.limit)?;
         Ok(attempt)
     }
 
@@ -191,7 +192,8 @@ impl TurnEvidence<'_> {
         let worked = self.attempt(earlier, action, TryResult::Vain);
         let worked = Attempt { reply: String::new(), ..worked };
         self.document.put_attempt(
-            (&self.before.scope(), &self.before.name),
+            &self.before.scope(),
+            &self.before.name,
             RegionKind::Worked,
             &worked,
             self.limit,
@@ -209,7 +211,7 @@ impl TurnEvidence<'_> {
         let earlier = section.seen.iter().find(|seen| is_same_action(&seen.action, &action));
         let seen = self.attempt(earlier, action, TryResult::Vain);
         let seen = Attempt { reply: cut_at_sentence(&seen.reply, SEEN_CHARS), ..seen };
-        self.document.put_attempt((&scope, name), RegionKind::Seen, &seen, self.limit)
+        self.document.put_attempt(&scope, name, RegionKind::Seen, &seen, self.limit)
     }
 
     fn write_way(&mut self, here: &Section, action: String) -> Result<(), DocumentError> {

@@ -295,11 +295,11 @@ impl Recorder<'_> {
         let damaged_end = draft.journal().damaged_end();
         let now = draft.now.clone();
         let (running, ended) = draft.reach_episode(context.episode)?;
-        let mut report = self.edit(&mut draft.files, &context, judged, (&now, running))?;
+        let mut report = self.edit(&mut draft.files, &context, judged, &now, running)?;
         let (files, journal) = draft.files_and_journal();
         let goals = &best_run::goals(&files.lasting, &self.settings.goals);
         let best = BestRun { episode: context.episode, number: context.number, goals };
-        report.best_run = best.keep(files, journal, (&context, report.effect.unwrap_or_default()))?;
+        report.best_run = best.keep(files, journal, &context, report.effect.unwrap_or_default())?;
         let ended = ended.filter(|ended| ended.memories > 0);
         report.ephemeral_ended = ended.as_ref().map(|ended| ended.memories);
         let source_line = match checked {
@@ -321,7 +321,8 @@ impl Recorder<'_> {
         files: &mut Files,
         context: &TurnContext,
         judged: &ModelOutcome,
-        (now, running): (&str, u64),
+        now: &str,
+        running: u64,
     ) -> Result<RecordReport, RecordError> {
         let TurnContext { turn, episode, .. } = context;
         let document = &mut files.lasting;
@@ -332,7 +333,7 @@ impl Recorder<'_> {
         if let Some(map) = &self.settings.map {
             warnings.extend(places::map_warnings(map, &before, &after));
         }
-        places::count_visits(document, &before, &after, (*episode, context.number))?;
+        places::count_visits(document, &before, &after, *episode, context.number)?;
         let limit = self.settings.tried_per_place;
         let effect = match judged {
             ModelOutcome::Answered(proposal, _) if proposal.effect.is_some() => {
@@ -354,7 +355,7 @@ impl Recorder<'_> {
             files.authorship.set_author(Author::Agent);
             let at = Moment { episode: Some(*episode), turn: Some(context.number), ..Moment::default() };
             let claim = Claim { at: &at, ..Claim::of(Authority::Turn(context.changes.proof())) };
-            memories.push(store_memory(files, place, &memory, claim, &mut warnings)?);
+            memories.push(store_memory(files, place.0, place.1, &memory, claim, &mut warnings)?);
         }
         let mut report = RecordReport {
             memories,
@@ -370,7 +371,8 @@ impl Recorder<'_> {
             ModelOutcome::Failed(model) => (report.model, report.queued) = (Some(model.clone()), true),
             ModelOutcome::Answered(proposal, model) => {
                 report.model = Some(model.clone());
-                self.apply(files, context, proposal, (before, after), &mut report, (now, running))?;
+                let applying = self.applying(context, before, after, now, running);
+                self.apply(files, &applying, proposal, &mut report)?;
             }
         }
         let section = files.lasting.section_without_memories(&before.scope());

@@ -56,7 +56,7 @@ pub(super) fn recorded_before(
 /// one.
 pub(super) fn key_of(turn: &Turn, running: impl FnOnce() -> u64, line: Option<(&str, usize)>) -> TurnKey {
     let episode = turn.episode.unwrap_or_else(running);
-    TurnKey::of(turn.id.as_deref(), (episode, turn.turn), (&turn.action, &turn.response), line)
+    TurnKey::of(turn.id.as_deref(), episode, turn.turn, &turn.action, &turn.response, line)
 }
 
 /// True if the action was answered by the same whole reply at its place before: it is listed there as tried or seen, or

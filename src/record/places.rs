@@ -201,7 +201,8 @@ pub(crate) fn count_visits(
     document: &mut Document,
     before: &Place,
     after: &Place,
-    (episode, turn): (u64, u64),
+    episode: u64,
+    turn: u64,
 ) -> Result<(), DocumentError> {
     let section = document.section_without_memories(&before.scope()).unwrap_or_default();
     if !section.episodes.contains(&episode) {
@@ -235,7 +236,7 @@ mod tests {
             let mut known: BTreeMap<String, u64> = BTreeMap::new();
             for (at, id) in ids.iter().chain(&ids).enumerate() {
                 let (place, _) = resolve(&document, &turn(&format!("location:{id}")), false).unwrap();
-                count_visits(&mut document, &place, &place, (at as u64, 1)).unwrap();
+                count_visits(&mut document, &place, &place, at as u64, 1).unwrap();
                 document = Document::parse(document.into_text().unwrap());
                 let folded = id.replace('_', "-");
                 prop_assert_eq!(*known.entry(folded).or_insert(place.id), place.id, "{}", id);

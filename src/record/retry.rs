@@ -115,7 +115,8 @@ pub(crate) fn waiting(store: &Store, wanted: Wanted, window: usize) -> Result<Qu
             found.push(Waiting { history, seen, ..Waiting::of(&entry, id) });
         }
         if entry.resolves.is_none() {
-            visits.pass((turn.episode, turn.number), places_of(&turn));
+            let (before, after) = places_of(&turn);
+            visits.pass(turn.episode, turn.number, before, after);
         }
         history.push_back(turn);
         if history.len() > window {
@@ -216,7 +217,7 @@ impl Recorder<'_> {
             }
             let now = draft.now.clone();
             let running = draft.state()?.episode;
-            let report = self.edit_again(&mut draft.files, &context, &judged, (&now, running))?;
+            let report = self.edit_again(&mut draft.files, &context, &judged, &now, running)?;
             draft.note(Entry { resolves: Some((&waiting.id).into()), ..entry(&context, &report) });
             Ok::<_, RecordError>(Offer::Done(Box::new(report)))
         })?;
@@ -276,13 +277,15 @@ impl Recorder<'_> {
         files: &mut Files,
         context: &TurnContext,
         judged: &ModelOutcome,
-        when: (&str, u64),
+        now: &str,
+        running: u64,
     ) -> Result<RecordReport, DocumentError> {
         let mut report = RecordReport::of(context, context.before.clone());
         report.judge = self.judge.name(judged);
         if let ModelOutcome::Answered(proposal, model) = judged {
             report.model = Some(model.clone());
-            self.apply(files, context, proposal, (&context.before, &context.after), &mut report, when)?;
+            let applying = self.applying(context, &context.before, &context.after, now, running);
+            self.apply(files, &applying, proposal, &mut report)?;
         }
         report.visits = files.section_without_memories(&context.before.scope()).visits;
         report.outcome = outcome(&report, judged);

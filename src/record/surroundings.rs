@@ -61,7 +61,7 @@ impl Visits {
             let entry = Entry::parse(line).filter(|entry: &Entry<'_>| entry.resolves.is_none());
             let Some(turn) = entry.and_then(|entry| entry.turn) else { return };
             let to = turn.location_after.as_ref().and_then(|place| place.id);
-            visits.pass((turn.episode, turn.turn), (turn.place(), to));
+            visits.pass(turn.episode, turn.turn, turn.place(), to);
         })?;
         Ok(visits)
     }
@@ -69,8 +69,10 @@ impl Visits {
     /// Passes a turn: episode and number, and the places where it began and ended. Without an end it stayed.
     pub(super) fn pass(
         &mut self,
-        (episode, turn): (Option<u64>, Option<u64>),
-        (from, to): (Option<u64>, Option<u64>),
+        episode: Option<u64>,
+        turn: Option<u64>,
+        from: Option<u64>,
+        to: Option<u64>,
     ) {
         let to = to.or(from);
         let moment = Moment { episode, turn, ..Moment::default() };

@@ -450,10 +450,8 @@ mod tests {
 
     #[test]
     fn other_spellings() {
-        let turn = read(
-            r#"{"action": "a", "response": "b", "location": 1, "valid": true, "episode": "ep_003", "score_before": 5.0,
-                "remember": "x", "rememberImportance": 5000, "unknown": [], "reasoning": null}"#,
-        )
+        let turn = read(r#"{"action": "a", "response": "b", "location": 1, "valid": true, "episode": "ep_003", "score_before": 5.0,
+                "remember": "x", "rememberImportance": 5000, "unknown": [], "reasoning": null}"#)
         .expect("a turn");
         assert_eq!((turn.world_changed, turn.episode, turn.score_before), (Some(true), Some(3), Some(5)));
         assert_eq!(turn.remember.expect("kept").importance, 1000);

@@ -31,7 +31,8 @@ pub(crate) struct RankedMemory {
 pub(crate) fn top(
     snapshot: &Snapshot,
     viewer: &Viewer,
-    (limit, confirmed_by): (usize, usize),
+    limit: usize,
+    confirmed_by: usize,
     half_life: Option<f64>,
 ) -> Vec<RankedMemory> {
     let is_confirmed = |at: usize| confirmed_by <= 1 || snapshot.memory(at).is_confirmed_by(confirmed_by);

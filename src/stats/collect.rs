@@ -24,7 +24,8 @@ pub(crate) fn stats(
     file: String,
     lasting: &Document,
     session: &Document,
-    (tally, damage): (Tally, &Damage),
+    tally: Tally,
+    damage: &Damage,
     limits: &Limits,
     now: &str,
 ) -> Stats {
@@ -375,8 +376,8 @@ It ate.
             );
             tally.count(&Entry::parse(&line).unwrap());
         }
-        let tally = (tally, &Damage::default());
-        stats("m".to_owned(), &lasting, &session, tally, &Limits::default(), "2026-01-31T10:40:00Z")
+        let (damage, limits) = (Damage::default(), Limits::default());
+        stats("m".to_owned(), &lasting, &session, tally, &damage, &limits, "2026-01-31T10:40:00Z")
     }
 
     #[test]
@@ -432,7 +433,8 @@ It ate.
             String::new(),
             &empty,
             &empty,
-            (Tally::default(), &Damage::default()),
+            Tally::default(),
+            &Damage::default(),
             &Limits::default(),
             "2026-01-31T10:40:00Z",
         );

@@ -43,6 +43,6 @@ pub(crate) fn read(
     warnings.extend(visited.err().map(|error| format!("{}; its turns are not counted", with_causes(&error))));
     let lasting = Document::parse(Snapshot::read(store)?.into_text());
     let session = Document::parse(store.sidecar().session().ok().flatten().unwrap_or_default());
-    let stats = stats(file, &lasting, &session, (tally, &damage), limits, now);
+    let stats = stats(file, &lasting, &session, tally, &damage, limits, now);
     Ok(ReadStats { stats, warnings })
 }

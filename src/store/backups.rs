@@ -113,7 +113,8 @@ pub(super) fn largest_outweighing(sidecar: &Folder, size: u64) -> Result<Option<
 /// the largest state that outweighs the new text. A failure means that the file is not kept.
 pub(super) fn keep(
     sidecar: &Folder,
-    (file, metadata): (&Path, &Metadata),
+    file: &Path,
+    metadata: &Metadata,
     new_size: u64,
     occasion: Option<Occasion>,
 ) -> Result<Option<Outweighing>, StoreError> {
@@ -275,7 +276,7 @@ mod tests {
             fs::write(path_in(&sidecar.path(""), number), "former").unwrap();
         }
         fs::hard_link(&file, path_in(&sidecar.path(""), 11)).unwrap();
-        keep(&sidecar, (&file, &fs::metadata(&file).unwrap()), 9, None).unwrap();
+        keep(&sidecar, &file, &fs::metadata(&file).unwrap(), 9, None).unwrap();
         let kept: Vec<u64> = list(&sidecar).unwrap().iter().map(|backup| backup.number).collect();
         assert_eq!(kept, (2..=11).rev().collect::<Vec<u64>>());
     }
@@ -291,8 +292,7 @@ mod tests {
             for path in former.chain([file.clone()]) {
                 File::create(path).unwrap().set_len(size << 20).unwrap();
             }
-            let outweighing =
-                keep(&sidecar, (&file, &fs::metadata(&file).unwrap()), size << 20, None).unwrap();
+            let outweighing = keep(&sidecar, &file, &fs::metadata(&file).unwrap(), size << 20, None).unwrap();
             assert!(outweighing.is_none());
             let kept: Vec<u64> = list(&sidecar).unwrap().iter().map(|backup| backup.number).collect();
             assert_eq!(kept, (13 - expected..=12).rev().collect::<Vec<u64>>(), "{size} MB each");

@@ -66,7 +66,7 @@ pub struct LineLog {
 
 impl LineLog {
     /// The log of a sidecar with this name and ending, such as `journal` and `.jsonl`.
-    pub(crate) fn new(sidecar: &Sidecar, (name, ending): (&str, &str), rotation: Rotation) -> LineLog {
+    pub(crate) fn new(sidecar: &Sidecar, name: &str, ending: &str, rotation: Rotation) -> LineLog {
         LineLog {
             sidecar: sidecar.clone(),
             current: format!("{name}{ending}"),
@@ -79,7 +79,7 @@ impl LineLog {
 
     #[cfg(test)]
     pub(crate) fn with_rotation_size(sidecar: &Sidecar, rotation: Rotation, rotation_size: u64) -> LineLog {
-        LineLog { rotation_size, ..LineLog::new(sidecar, ("journal", ".jsonl"), rotation) }
+        LineLog { rotation_size, ..LineLog::new(sidecar, "journal", ".jsonl", rotation) }
     }
 
     /// Visits all lines, oldest first, without their line ends.

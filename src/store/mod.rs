@@ -250,7 +250,7 @@ impl Store {
             let (version, change) = first.take().map_or_else(|| try_edit(last_size), Ok)?;
             // If it vanishes now, another program is about to save it.
             last_size = last_size.max(version.size());
-            let committed = self.commit((&mut lock, &folder), &version, change);
+            let committed = self.commit(&mut lock, &folder, &version, change);
             if committed.is_err() && !self.has_text_of(lock.signature()) {
                 // Else the next writer adds the lines of a text that is in place.
                 let _ = lock.end_note();
@@ -333,7 +333,8 @@ impl Store {
     /// written. Also returns `false` where the next writer has something to remove or to add.
     fn commit<T>(
         &self,
-        (lock, folder): (&mut Lock, &Folder),
+        lock: &mut Lock,
+        folder: &Folder,
         old: &FileVersion,
         change: Change<T>,
     ) -> Result<Option<(Update<T>, bool)>, StoreError> {
@@ -350,7 +351,7 @@ impl Store {
             let logs = change.lines.iter().map(|lines| (lines.log.name(), &lines.lines[..]));
             // Without it, only a kill between file and log costs the lines.
             let _ = lock.leave_note(&note::render(logs));
-            match replace::replace(&self.real_path, folder, lock, old, (&text, change.occasion))? {
+            match replace::replace(&self.real_path, folder, lock, old, &text, change.occasion)? {
                 Outcome::Overtaken => return Ok(None),
                 Outcome::Replaced(replaced) => {
                     (update.warnings, is_clean) = (replaced.warnings, !replaced.is_left_over);

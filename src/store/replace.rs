@@ -45,7 +45,8 @@ pub(super) fn replace(
     sidecar: &Folder,
     lock: &mut Lock,
     old: &FileVersion,
-    (text, occasion): (&str, Option<Occasion>),
+    text: &str,
+    occasion: Option<Occasion>,
 ) -> Result<Outcome, StoreError> {
     let new = temporary_path(path, std::process::id(), NEW);
     let mut new = PendingFile::write(new, path, old.model(), text.as_bytes())?;
@@ -61,7 +62,7 @@ pub(super) fn replace(
         if !old.is_current()? {
             return Ok(Outcome::Overtaken);
         }
-        outweighing = backups::keep(sidecar, (path, metadata), size, occasion)?;
+        outweighing = backups::keep(sidecar, path, metadata, size, occasion)?;
     } else {
         backups::note_first(sidecar, occasion);
         outweighing = backups::largest_outweighing(sidecar, size).unwrap_or_default();

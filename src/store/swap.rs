@@ -131,7 +131,7 @@ fn give_back(out: &Path, path: &Path, sidecar: &Folder, ours: Option<(u64, u64)>
 
 /// Moves a file to the backups.
 fn keep(out: &Path, sidecar: &Folder, metadata: &Metadata) -> Result<(), StoreError> {
-    backups::keep(sidecar, (out, metadata), metadata.len(), None)?;
+    backups::keep(sidecar, out, metadata, metadata.len(), None)?;
     fs::remove_file(out).map_err(StoreError::write("set aside", out))
 }
 
@@ -163,7 +163,7 @@ mod tests {
         let new = temporary_path(&path, 1, "new");
         let new = PendingFile::write(new, &path, version.model(), b"ours").unwrap();
         if let Some(metadata) = version.metadata() {
-            backups::keep(&sidecar, (&path, metadata), 4, None).unwrap();
+            backups::keep(&sidecar, &path, metadata, 4, None).unwrap();
         }
         (folder, path, sidecar, version, new)
     }

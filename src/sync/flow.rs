@@ -107,7 +107,7 @@ fn try_once(
         pushes.push(parent.clone());
     }
     let pending = Pending { id: None, ours, merged, parent: Some(parent) };
-    put(remote, agreements, pending, (Some((&version, &theirs)), pushes), report)
+    put(remote, agreements, pending, Some((&version, &theirs)), pushes, report)
 }
 
 /// Puts the first copy.
@@ -127,7 +127,8 @@ fn put_first(
         remote,
         agreements,
         Pending { id: None, merged: ours.clone(), ours, parent: None },
-        (None, Vec::new()),
+        None,
+        Vec::new(),
         report,
     )
 }
@@ -137,7 +138,8 @@ fn put(
     remote: &dyn Remote,
     agreements: &mut Agreements<'_>,
     pending: Pending,
-    (old, mut pushes): (Option<(&Version, &str)>, Vec<String>),
+    old: Option<(&Version, &str)>,
+    mut pushes: Vec<String>,
     report: &mut SyncReport,
 ) -> Result<bool, SyncError> {
     if !agreements.is_proven() {

@@ -15,7 +15,8 @@ pub struct Edit {
 }
 
 impl From<(usize, String, String)> for Edit {
-    fn from((at, removed, inserted): (usize, String, String)) -> Edit {
+    fn from(edit: (usize, String, String)) -> Edit {
+        let (at, removed, inserted) = edit;
         Edit { at, removed, inserted }
     }
 }
@@ -60,7 +61,7 @@ impl EditedText for String {
 pub(crate) fn apply(edits: &[Edit], text: &mut impl EditedText) -> Option<()> {
     let mut end = text.size();
     for Edit { at, removed, inserted } in edits.iter().rev() {
-        end = replace(text, (*at, end), removed, inserted)?;
+        end = replace(text, *at, end, removed, inserted)?;
     }
     Some(())
 }
@@ -78,13 +79,13 @@ pub(crate) fn undo(edits: &[Edit], text: &mut impl EditedText) -> Option<()> {
     }
     let mut end = text.size();
     for (Edit { removed, inserted, .. }, at) in edits.iter().zip(places).rev() {
-        end = replace(text, (at, end), inserted, removed)?;
+        end = replace(text, at, end, inserted, removed)?;
     }
     Some(())
 }
 
 /// Replaces what stands at an offset and ends before another one. Returns the offset.
-fn replace(text: &mut impl EditedText, (at, limit): (usize, usize), old: &str, new: &str) -> Option<usize> {
+fn replace(text: &mut impl EditedText, at: usize, limit: usize, old: &str, new: &str) -> Option<usize> {
     let is_before = at.checked_add(old.len()).is_some_and(|end| end <= limit);
     is_before.then(|| text.replace(at, old, new)).flatten().map(|()| at)
 }

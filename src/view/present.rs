@@ -50,7 +50,7 @@ impl Present {
     /// The present of a memory file with these figures. `gone` are the last sections of places that are no more: they
     /// stand on the map of the past.
     pub(super) fn of(snapshot: &Snapshot, gone: &str, stats: Stats, limits: &Limits) -> Present {
-        let ranked = top(snapshot, &Viewer::Person, (TOP, limits.confirmed_by), None);
+        let ranked = top(snapshot, &Viewer::Person, TOP, limits.confirmed_by, None);
         let named = |scope: &Scope, title: &str| json!({"scope": scope, "title": title});
         let problem = |problem: &Problem| {
             let (line, column) = (problem.line, problem.column);
@@ -125,7 +125,7 @@ fn recalls<'a>(
     for scope in scopes {
         recalls.entry(scope.to_string()).or_insert_with(|| {
             let (of, names) = ((snapshot, &Viewer::Person), [ScopeName::Scope(scope.clone())]);
-            let views = recall_ahead(of, &names, limits, Format::Text, usize::MAX, ahead.as_ref());
+            let views = recall_ahead(of.0, of.1, &names, limits, Format::Text, usize::MAX, ahead.as_ref());
             let text = render(&views.ok()?, Format::Text);
             Some(Recalled { tokens: estimate_tokens(&text), text })
         });

@@ -340,7 +340,7 @@ fn search(door: &Door, question: &str) -> Response {
         let files = door.searcher.files().current()?;
         let objects = MemoryObjects::of(&files);
         let memories = found.hits.iter().map(|hit| {
-            let mut object = json!(objects.object((&hit.scope, &hit.name), &hit.memory));
+            let mut object = json!(objects.object(&hit.scope, &hit.name, &hit.memory));
             object["relevance"] = json!((f64::from(hit.relevance) * 1000.0).round() / 1000.0);
             object
         });

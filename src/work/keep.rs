@@ -39,11 +39,7 @@ struct Kept<'a> {
 /// # Errors
 ///
 /// See [`WorkError`].
-pub(crate) fn keep(
-    notebook: &Notebook,
-    (session, now): (&str, u64),
-    limit: usize,
-) -> Result<usize, WorkError> {
+pub(crate) fn keep(notebook: &Notebook, session: &str, now: u64, limit: usize) -> Result<usize, WorkError> {
     let log = CommandLog::of(notebook.store().sidecar());
     let lines: Vec<Line> = Log::read(&log)?.lines().collect();
     let kept = actions(&lines);
@@ -93,7 +89,7 @@ fn write(draft: &mut Draft<'_>, kept: &Kept<'_>, limit: usize) -> Result<Vec<Eve
         if let Some(listed) = listed.filter(|_| history.worked) {
             draft.files.lasting.remove_attempt(scope, &listed.action);
             let worked = Attempt { action: listed.action, count: 1, ..Attempt::default() };
-            draft.files.lasting.put_attempt((scope, &section.name), RegionKind::Worked, &worked, limit)?;
+            draft.files.lasting.put_attempt(scope, &section.name, RegionKind::Worked, &worked, limit)?;
         }
         if history.worked {
             invalidate(draft, scope, *action)?;
@@ -108,7 +104,7 @@ fn write(draft: &mut Draft<'_>, kept: &Kept<'_>, limit: usize) -> Result<Vec<Eve
         let count = history.failures.max(listed.as_ref().map_or(0, |listed| listed.count));
         let wording = listed.map_or_else(|| run.command.clone(), |listed| listed.action);
         let attempt = Attempt { action: wording, count, reply: run.reply.clone(), ..Attempt::default() };
-        draft.files.lasting.put_attempt((scope, &section.name), RegionKind::Tried, &attempt, limit)?;
+        draft.files.lasting.put_attempt(scope, &section.name, RegionKind::Tried, &attempt, limit)?;
         written.push(Event::Kept(*action));
     }
     if let Some(instead) = history.instead.filter(|_| !history.is_learned) {
@@ -118,7 +114,7 @@ fn write(draft: &mut Draft<'_>, kept: &Kept<'_>, limit: usize) -> Result<Vec<Eve
         let mut memory = Memory::new(lesson(), title, text);
         memory.provenance.date = today(draft);
         let claim = Claim::of(RULES);
-        store_memory(&mut draft.files, (scope, &section.name), &memory, claim, &mut Vec::new())?;
+        store_memory(&mut draft.files, scope, &section.name, &memory, claim, &mut Vec::new())?;
         written.push(Event::Learned(*action));
     }
     Ok(written)

@@ -108,7 +108,7 @@ pub(crate) enum Ended {
 impl Work<'_> {
     fn surroundings(&self, command: &Command) -> Option<Surroundings> {
         let cd = command.folder.as_deref();
-        Surroundings::of(self.root, self.here, cd, (self.store.real_path(), self.environment))
+        Surroundings::of(self.root, self.here, cd, self.store.real_path(), self.environment)
     }
 
     /// What is known of a command line; `None` where it runs outside of the repository.
@@ -130,8 +130,10 @@ impl Work<'_> {
         let names: Vec<ScopeName> = scopes.iter().cloned().map(ScopeName::Scope).collect();
         let snapshot = read(self.store, &names)?;
         let sections = owned_sections(&snapshot, &Viewer::Person, &names)?;
-        let lists = sections.first().map(|(_, section)| (&section.tried[..], &section.worked[..]));
-        let verdict = judge(&command, &lines, lists.unwrap_or_default(), &surroundings, self.now);
+        let section = sections.first().map(|(_, section)| section);
+        let tried = section.map_or(&[][..], |section| &section.tried);
+        let worked = section.map_or(&[][..], |section| &section.worked);
+        let verdict = judge(&command, &lines, tried, worked, &surroundings, self.now);
         let verdict = if shown == text { verdict } else { verdict.of_masked() };
         // It works after all.
         let is_old = |verdict: &Verdict| matches!(verdict, Verdict::Worked | Verdict::Changed);
@@ -141,7 +143,7 @@ impl Work<'_> {
         });
         let objects = LazyCell::new(|| MemoryObjects::of(&snapshot));
         let memories: Vec<MemoryObject> =
-            named.take(MEMORIES).map(|(scope, name, memory)| objects.object((scope, name), memory)).collect();
+            named.take(MEMORIES).map(|(scope, name, memory)| objects.object(scope, name, memory)).collect();
         Ok(Some(Answer { scope: Scope::Folder(folder), verdict, memories }))
     }
 
@@ -181,7 +183,8 @@ impl Work<'_> {
     /// When the log cannot be written.
     pub(crate) fn note_command(
         &self,
-        (text, id): (&str, &str),
+        text: &str,
+        id: &str,
         ended: Ended,
         output: &str,
     ) -> Result<Option<String>, WorkError> {

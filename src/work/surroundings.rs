@@ -72,7 +72,8 @@ impl Surroundings {
         root: &Path,
         here: &Path,
         cd: Option<&str>,
-        (memory_file, environment): (&Path, u64),
+        memory_file: &Path,
+        environment: u64,
     ) -> Option<Surroundings> {
         let cd = cd.unwrap_or(".");
         if cd.starts_with(['~', '-']) || cd.contains(['$', '`', '*', '?']) {

@@ -112,7 +112,8 @@ impl Verdict {
 pub(crate) fn judge(
     command: &Command,
     lines: &[Line],
-    (tried, worked): (&[Attempt], &[Attempt]),
+    tried: &[Attempt],
+    worked: &[Attempt],
     surroundings: &Surroundings,
     now: u64,
 ) -> Verdict {
@@ -224,7 +225,7 @@ impl<'a> History<'a> {
                     if !history.shown.contains(&run.command.as_str()) {
                         history.shown.push(&run.command);
                     }
-                    history.add((line.at, run), &lines[number + 1..], is_changed);
+                    history.add(line.at, run, &lines[number + 1..], is_changed);
                     if matches!(run.outcome, Outcome::Failed | Outcome::Passing) {
                         (is_edited, is_changed) = (false, false);
                     }
@@ -232,7 +233,7 @@ impl<'a> History<'a> {
                 // Which part of a list failed nobody knows.
                 Event::Ran(run) if here && run.parts.contains(&action) && run.outcome == Outcome::Worked => {
                     is_known = true;
-                    history.add((line.at, run), &[], true);
+                    history.add(line.at, run, &[], true);
                 }
                 Event::Ran(run) => {
                     is_changed |= run.may_change;
@@ -250,7 +251,7 @@ impl<'a> History<'a> {
     }
 
     /// Adds a run of the action.
-    fn add(&mut self, (at, run): (u64, &'a Run), later: &'a [Line], is_changed: bool) {
+    fn add(&mut self, at: u64, run: &'a Run, later: &'a [Line], is_changed: bool) {
         match run.outcome {
             Outcome::Worked => {
                 self.is_unsteady |=
@@ -381,7 +382,7 @@ mod tests {
         }
         let changed = crate::store::changed_at(&std::fs::metadata(folder.path().join("a")).unwrap());
         let file = folder.path().join("Memories.md");
-        let surroundings = Surroundings::of(folder.path(), folder.path(), None, (&file, 7)).unwrap();
+        let surroundings = Surroundings::of(folder.path(), folder.path(), None, &file, 7).unwrap();
         let line = |(number, mut event): (usize, Event)| Line {
             at: changed + 1000 + number as u64,
             session: String::new(),
@@ -395,7 +396,7 @@ mod tests {
         };
         let lines: Vec<Line> = events.into_iter().enumerate().map(line).collect();
         let now = lines.last().map_or(0, |line| line.at) + later;
-        let verdict = judge(&Command::read("make"), &lines, (&[], &[]), &surroundings, now);
+        let verdict = judge(&Command::read("make"), &lines, &[], &[], &surroundings, now);
         match &verdict {
             Verdict::OtherCircumstances(_, difference) => format!("{difference:?}"),
             other => other.name().to_owned(),

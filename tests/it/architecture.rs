@@ -216,6 +216,31 @@ fn other_rooms_are_named_in_full() {
     assert_none(&found(top, &["super::"]), "write `crate::` where another room is meant");
 }
 
+/// A tuple that takes the place of two parameters hides how many there are, and which is which.
+#[test]
+fn parameters_are_no_tuples() {
+    let mut tuples = Vec::new();
+    for source in sources() {
+        for (number, line) in source.code() {
+            let parameter = line.trim_start().split_once("): (").map(|(names, _)| names);
+            let names = parameter.and_then(|names| names.rsplit_once('('));
+            let is_name = |name: &str| {
+                name.trim().trim_start_matches("mut ").chars().all(|c| c.is_alphanumeric() || c == '_')
+            };
+            if let Some((before, names)) = names
+                && names.contains(',')
+                && names.split(',').all(is_name)
+                && (before.is_empty() || before.ends_with(", ") || before.ends_with('('))
+                && !before.contains("let ")
+                && !before.contains('|')
+            {
+                tuples.push(format!("src/{}:{}: {}", source.name, number, line.trim()));
+            }
+        }
+    }
+    assert_none(&tuples, "two values are two parameters, or a struct with a name");
+}
+
 #[test]
 fn only_the_command_line_reads_the_environment() {
     let marks = ["std::env", "env::var", "current_dir("];

@@ -101,7 +101,7 @@ proptest! {
             expected[usize::from(effect_unknown)].insert(fold_action(&action));
             let result = if effect_unknown { TryResult::Unknown } else { TryResult::Vain };
             let attempt = Attempt { action, count: 2, reply: stored_reply(&reply), result, ..Attempt::default() };
-            document.put_attempt((&HALL, "Hall"), RegionKind::Tried, &attempt, 400).unwrap();
+            document.put_attempt(&HALL, "Hall", RegionKind::Tried, &attempt, 400).unwrap();
         }
         let text = recalled(&document.into_text().unwrap());
         let shown = |heading: &str| -> BTreeSet<String> {
@@ -293,7 +293,7 @@ fn a_comment_behind_a_line_is_no_part_of_it() {
     let reply = "It says \\<!-- and <!-- no -->";
     let attempt =
         Attempt { action: "read".to_owned(), count: 1, reply: reply.to_owned(), ..Attempt::default() };
-    document.put_attempt((&HALL, "Hall"), RegionKind::Tried, &attempt, 400).unwrap();
+    document.put_attempt(&HALL, "Hall", RegionKind::Tried, &attempt, 400).unwrap();
     let text = document.into_text().unwrap();
     assert_eq!(Document::parse(text.clone()).section(&HALL).unwrap().tried[0].reply, reply, "{text}");
 }

@@ -270,7 +270,7 @@ impl Edit {
                     reply: reply.clone(),
                     result: TryResult::Unknown,
                 };
-                document.put_attempt((scope, "New"), RegionKind::Tried, &attempt, usize::MAX)?;
+                document.put_attempt(scope, "New", RegionKind::Tried, &attempt, usize::MAX)?;
                 let reply = memories::document::text::stored_reply(reply);
                 let attempt = Attempt { reply, ..attempt };
                 let same = |other: &&mut Attempt| {
@@ -359,7 +359,7 @@ fn an_entry_among_the_tries_keeps_its_text() {
         reply: String::new(),
         ..Attempt::default()
     };
-    document.put_attempt((&scope, ""), RegionKind::Tried, &wait, 9).expect("nothing is open");
+    document.put_attempt(&scope, "", RegionKind::Tried, &wait, 9).expect("nothing is open");
     let text = document.into_text().expect("read as meant");
     assert_eq!(text, format!("## Location 3: Cell\n### Tried\n\n- `wait` ×2\n\n{list}\n---\n"));
     let after = Document::parse(text).section(&scope).expect("a section");

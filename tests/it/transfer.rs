@@ -319,7 +319,7 @@ proptest! {
                 single.add(scope, &addition.name, memory).unwrap();
             }
             for attempt in addition.attempts.iter().filter(|attempt| !stored_line(&attempt.action).is_empty()) {
-                single.put_attempt((scope, &addition.name), RegionKind::Tried, attempt, 99).unwrap();
+                single.put_attempt(scope, &addition.name, RegionKind::Tried, attempt, 99).unwrap();
             }
             let section = single.section(scope).unwrap_or_default();
             let found = bulk.section(scope).unwrap();

@@ -80,7 +80,7 @@ impl Digester<'_> {
                 pending_at_exit(&files, conversation, place, present, &mut report)?
             }
             Occasion::Event { kind, related, tags } => {
-                vec![pending_at_event(&files, conversation, (kind, related, tags), &mut report)]
+                vec![pending_at_event(&files, conversation, kind, related, tags, &mut report)]
             }
         };
         let summaries = self.summarize(&pending, &mut report);
@@ -145,7 +145,8 @@ impl Digester<'_> {
                 let memory = entry_of(conversation, scope, summary, &draft.now);
                 let place = (&scope.scope, scope.name.as_str());
                 let claim = Claim::of(Authority::MODEL);
-                let applied = store_memory(&mut draft.files, place, &memory, claim, &mut warnings)?;
+                let applied =
+                    store_memory(&mut draft.files, place.0, place.1, &memory, claim, &mut warnings)?;
                 written.push(applied);
             }
             if !written.is_empty() {

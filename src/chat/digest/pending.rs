@@ -117,7 +117,9 @@ fn as_said(conversation: &Conversation, id: &str) -> Option<String> {
 pub(super) fn pending_at_event<'a>(
     files: &Files,
     conversation: &'a Conversation,
-    (kind, related, tags): (&str, &[(String, String)], &[String]),
+    kind: &str,
+    related: &[(String, String)],
+    tags: &[String],
     report: &mut DigestReport,
 ) -> PendingScope<'a> {
     report.cursor = cursor_in(&files.lasting, &Scope::World, &conversation.id);

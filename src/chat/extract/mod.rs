@@ -79,7 +79,7 @@ impl Extractor<'_> {
         let first_turn = counts.extracted + 1;
         counts.extracted = counts.turns;
         counts.waiting.clear();
-        self.write(input, &found, (first_turn, &counts), &mut report)?;
+        self.write(input, &found, first_turn, &counts, &mut report)?;
         Ok(report)
     }
 
@@ -168,7 +168,8 @@ impl Extractor<'_> {
         &self,
         input: ExtractInput<'_>,
         found: &[Aspect],
-        (first_turn, counts): (u64, &Counts),
+        first_turn: u64,
+        counts: &Counts,
         report: &mut ExtractReport,
     ) -> Result<(), ChatError> {
         let id = &input.conversation.id;
@@ -244,7 +245,8 @@ impl Extractor<'_> {
             let memory = self.memory(aspect, id, turns, &time);
             let memory = stored_under_free_title(files, &scope, &memory);
             let place = (&scope, "");
-            let done = store_memory(files, place, &memory, Claim::of(Authority::MODEL), &mut warnings)?;
+            let done =
+                store_memory(files, place.0, place.1, &memory, Claim::of(Authority::MODEL), &mut warnings)?;
             if matches!(done.outcome, AddOutcome::Duplicate | AddOutcome::Confirmed) {
                 join_sources(files, &scope, done.title(), &memory);
             } else {

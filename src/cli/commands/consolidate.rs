@@ -73,7 +73,7 @@ pub fn run(mut cli: Cli<'_>, args: ConsolidateArgs) -> Result<u8, Failure> {
     let files = notebook.read()?;
     let candidates = candidates(&files, &scope);
     let objects = |memory| {
-        MemoryObject::of((&scope, &candidates.name), memory, files.authorship.author_of(&scope, memory))
+        MemoryObject::of(&scope, &candidates.name, memory, files.authorship.author_of(&scope, memory))
     };
     let objects: Vec<MemoryObject> =
         if cli.ui.json { candidates.memories.iter().map(objects).collect() } else { Vec::new() };
@@ -95,7 +95,14 @@ pub fn run(mut cli: Cli<'_>, args: ConsolidateArgs) -> Result<u8, Failure> {
         }
         Ok(applied)
     })?;
-    show_plan(&mut cli, (&scope, &candidates.name), &given, &applied, (apply, changed), &objects)?;
+    let done = if changed {
+        Done::Changed
+    } else if apply {
+        Done::Unchanged
+    } else {
+        Done::Shown
+    };
+    show_plan(&mut cli, &scope, &candidates.name, &given, &applied, done, &objects)?;
     let all_refused = apply && applied.decisions.is_empty() && !applied.refused.is_empty();
     Ok(if all_refused { FailureKind::User.exit_code() } else { 0 })
 }
@@ -140,12 +147,24 @@ fn read_given(
     Ok(ProposedPlan { plan, seen, model: None, warnings })
 }
 
+/// What became of a plan.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Done {
+    /// It is only shown.
+    Shown,
+    /// It was applied, and nothing was left to change.
+    Unchanged,
+    /// It was applied, and changed memories.
+    Changed,
+}
+
 fn show_plan(
     cli: &mut Cli<'_>,
-    (scope, name): (&Scope, &str),
+    scope: &Scope,
+    name: &str,
     given: &ProposedPlan,
     applied: &AppliedPlan,
-    (apply, changed): (bool, bool),
+    done: Done,
     objects: &[MemoryObject],
 ) -> Result<u8, Failure> {
     for refused in &applied.refused {
@@ -155,17 +174,18 @@ fn show_plan(
     if cli.ui.json {
         let plan = Plan { reasoning: given.plan.reasoning.clone(), decisions: applied.decisions.clone() };
         return cli.ui.json_answer(&json!({
-            "changed": changed, "scope": scope, "name": name, "memories": objects,
+            "changed": done == Done::Changed, "scope": scope, "name": name, "memories": objects,
             "plan": plan, "kept_count": applied.kept, "results": applied.results, "refused": applied.refused,
             "model": given.model, "warnings": given.warnings,
         }));
     }
+    let is_applied = done != Done::Shown;
     let place = scope.label(name);
     let memories = counted(given.seen.len(), "memory", "memories");
     if applied.decisions.is_empty() {
         cli.ui.data(&format!("Nothing to consolidate: all {memories} of {place} are kept\n"))?;
     } else {
-        let head = if apply { "Consolidated" } else { "Plan for" };
+        let head = if is_applied { "Consolidated" } else { "Plan for" };
         cli.ui.data(&format!("{head} {place}, {memories}:\n"))?;
         for decision in &applied.decisions {
             cli.ui.data(&render(decision))?;
@@ -175,7 +195,7 @@ fn show_plan(
     if !given.plan.reasoning.is_empty() {
         cli.ui.detail(&format!("why: {}", given.plan.reasoning));
     }
-    if apply && !applied.decisions.is_empty() {
+    if is_applied && !applied.decisions.is_empty() {
         cli.ui.notice("`memories restore` undoes it");
     } else if !applied.decisions.is_empty() {
         cli.ui.notice(

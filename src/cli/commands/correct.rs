@@ -167,7 +167,7 @@ fn from_json(
     for value in &list {
         let fields = JsonFields::of(value, HINT)?;
         let name = name_of(&fields)?.unwrap_or(called);
-        let correction = one_from_json(known, name, &fields)?;
+        let correction = one_from_json(known.0, known.1, name, &fields)?;
         let known = fields_of(name);
         fields.unknown(name.into(), &known).into_iter().for_each(&mut *warn);
         let moment = if known.contains(&"turn") { fields.moment()? } else { Moment::default() };
@@ -200,7 +200,8 @@ fn fields_of(name: CorrectionName) -> Vec<&'static str> {
 }
 
 fn one_from_json(
-    (folder, store): (&WorkingFolder, &Store),
+    folder: &WorkingFolder,
+    store: &Store,
     name: CorrectionName,
     fields: &JsonFields<'_>,
 ) -> Result<Correction, Failure> {

@@ -128,7 +128,7 @@ pub fn run(mut cli: Cli<'_>, args: DigestArgs) -> Result<u8, Failure> {
     let notebook = cli.notebook()?;
     let occasion = match (exit, event) {
         (Some(place), _) => {
-            exit_of((&cli.settings.working_folder, notebook.store()), &place, new_place, present)?
+            exit_of(&cli.settings.working_folder, notebook.store(), &place, new_place, present)?
         }
         (None, event) => {
             let tags = tags.iter().map(|tag| bare_tag(tag)).filter(|tag| !tag.is_empty()).collect();
@@ -158,7 +158,8 @@ pub fn run(mut cli: Cli<'_>, args: DigestArgs) -> Result<u8, Failure> {
 
 /// The occasion of leaving a place.
 fn exit_of(
-    (folder, store): (&WorkingFolder, &Store),
+    folder: &WorkingFolder,
+    store: &Store,
     name: &str,
     new_place: bool,
     present: Vec<PresentCharacter>,

@@ -75,8 +75,7 @@ pub fn run(mut cli: Cli<'_>, args: HookArgs) -> Result<u8, Failure> {
         now: milliseconds_now(),
         environment: tools_environment(),
     };
-    let kept =
-        |work: &Work<'_>| keep(&notebook, (work.session, work.now), cli.settings.record.tried_per_place);
+    let kept = |work: &Work<'_>| keep(&notebook, work.session, work.now, cli.settings.record.tried_per_place);
     let said = match &event.kind {
         EventKind::Start => {
             // What cannot be kept now is kept the next time.
@@ -94,7 +93,7 @@ pub fn run(mut cli: Cli<'_>, args: HookArgs) -> Result<u8, Failure> {
             before(&cli, &work, command)?
         }
         EventKind::After { command, id, ended, output } => {
-            work.note_command((command, id), *ended, output)?.map(Said::Context)
+            work.note_command(command, id, *ended, output)?.map(Said::Context)
         }
         EventKind::Edited(path) => {
             work.note_edit(path)?;

@@ -128,7 +128,7 @@ struct InjectedObject<'a> {
 impl<'a> InjectedObject<'a> {
     fn of(objects: &MemoryObjects<'_>, injected: &'a InjectedMemory) -> InjectedObject<'a> {
         let InjectedMemory { scope, name, memory, age, summary, .. } = injected;
-        InjectedObject { memory: objects.object((scope, name), memory), age, inserted: summary }
+        InjectedObject { memory: objects.object(scope, name, memory), age, inserted: summary }
     }
 }
 

@@ -136,7 +136,7 @@ pub fn run(mut cli: Cli<'_>, args: QueryArgs) -> Result<u8, Failure> {
     if answer {
         let hits = memories_to_read(found.hits.len(), |count| searcher.query_all(&question, &filter, count))?;
         let files = searcher.files().current()?;
-        return answer::run(cli, model, found, &hits, (max_tokens, explain, &files));
+        return answer::run(cli, model, found, &hits, max_tokens, explain, &files);
     }
     if cli.ui.json {
         let files = searcher.files().current()?;

@@ -100,10 +100,10 @@ pub fn run(cli: Cli<'_>, args: RecallArgs) -> Result<u8, Failure> {
         for (_, section) in &mut sections {
             section.memories.retain(|memory| memory.is_confirmed_by(limits.confirmed_by));
         }
-        return run_brief(cli, &snapshot, &sections, (last.unwrap_or(USUAL), max_tokens));
+        return run_brief(cli, &snapshot, &sections, last.unwrap_or(USUAL), max_tokens);
     }
     let last = last.unwrap_or(usize::MAX);
-    let views = recall_newest((&snapshot, &Viewer::Person), &names, &limits, format, last)?;
+    let views = recall_newest(&snapshot, &Viewer::Person, &names, &limits, format, last)?;
     show(cli, &snapshot, &render(&views, format), |objects| {
         views.iter().map(|view| json::view(objects, view)).collect()
     })
@@ -129,7 +129,8 @@ fn run_brief(
     cli: Cli<'_>,
     snapshot: &Snapshot,
     sections: &[(Scope, Section)],
-    (last, max_tokens): (usize, Option<usize>),
+    last: usize,
+    max_tokens: Option<usize>,
 ) -> Result<u8, Failure> {
     let newest_of = |limit: usize| -> Vec<(Scope, String, Vec<Memory>)> {
         let of = |section: &Section| (section.name.clone(), newest(section, limit));

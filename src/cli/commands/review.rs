@@ -106,8 +106,8 @@ fn list(cli: Cli<'_>, snapshot: &Snapshot, wanted: Option<&Scope>) -> Result<u8,
             let titles = contested_titles(scope, memory);
             let is_contested = |other: &&Memory| titles.iter().any(|title| same_title(title, &other.title));
             let contested: Vec<&Memory> = section.live().filter(is_contested).collect();
-            text.push_str(&shown((&scope.label(name), doubt), memory, &contested));
-            let object = |memory: &Memory| objects.object((scope, name), memory);
+            text.push_str(&shown(&scope.label(name), doubt, memory, &contested));
+            let object = |memory: &Memory| objects.object(scope, name, memory);
             let contested = contested.into_iter().map(object).collect();
             waiting.push(Waiting { doubt, memory: object(memory), contested });
         }
@@ -121,7 +121,7 @@ fn list(cli: Cli<'_>, snapshot: &Snapshot, wanted: Option<&Scope>) -> Result<u8,
 }
 
 /// A memory with what it contests. No line of a text stands at the margin.
-fn shown((place, doubt): (&str, Doubt), memory: &Memory, contested: &[&Memory]) -> String {
+fn shown(place: &str, doubt: Doubt, memory: &Memory, contested: &[&Memory]) -> String {
     let entry = |memory: &Memory, indent: &str| {
         let (title, text) = (one_line(&memory.title), indented(&memory.text, &format!("{indent}  ")));
         format!("{indent}[{}] {title}\n{}\n", memory.category, text.trim_end())

@@ -69,7 +69,7 @@ pub fn run(cli: Cli<'_>, args: TopArgs) -> Result<u8, Failure> {
         cli.ui.warning(&format!("`top` shows {MAX_SHOWN} memories at most, and {wanted} were asked for"));
     }
     let snapshot = Snapshot::read(&cli.store()?)?;
-    let ranked = top(&snapshot, &Viewer::Person, (number, confirmed.least()), decay);
+    let ranked = top(&snapshot, &Viewer::Person, number, confirmed.least(), decay);
     if cli.ui.json {
         let objects = MemoryObjects::of(&snapshot);
         let memories = ranked.iter().map(|ranked| RankedObject::of(&objects, ranked, decay.is_some()));
@@ -120,6 +120,6 @@ impl RankedObject {
     fn of(objects: &MemoryObjects<'_>, ranked: &RankedMemory, is_decayed: bool) -> RankedObject {
         let RankedMemory { scope, name, memory, age, importance, .. } = ranked;
         let decay = Decay { decayed: (importance * 10.0).round() / 10.0, age: *age };
-        RankedObject { memory: objects.object((scope, name), memory), decay: is_decayed.then_some(decay) }
+        RankedObject { memory: objects.object(scope, name, memory), decay: is_decayed.then_some(decay) }
     }
 }

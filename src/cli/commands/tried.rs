@@ -82,7 +82,7 @@ pub fn run(cli: Cli<'_>, args: TriedArgs) -> Result<u8, Failure> {
         Circumstances::of(game, notebook.state().episode, || snapshot.whole_text().into_owned());
     let evidence = Evidence::of(section, &circumstances, &action);
     if cli.ui.json {
-        cli.ui.json_answer(&json::tried(&MemoryObjects::of(&snapshot), (scope, section), &evidence))?;
+        cli.ui.json_answer(&json::tried(&MemoryObjects::of(&snapshot), scope, section, &evidence))?;
     } else {
         let answer = if evidence.in_vain() { "yes" } else { "no" };
         cli.ui.data(&evidence.render(answer, &scope.label(&section.name)))?;

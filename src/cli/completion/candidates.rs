@@ -12,8 +12,7 @@ use strum::VariantNames as _;
 
 use crate::chat::api_format::ApiFormat;
 use crate::chat::inject::block::InjectMode;
-use crate::cli::commands::facts_of;
-use crate::cli::facts::Candidates;
+use crate::cli::facts::{Candidates, Facts};
 use crate::cli::section_order::Order;
 use crate::cli::settings::{ProcessEnvironment, Settings};
 use crate::cli::working_folder::WorkingFolder;
@@ -29,22 +28,27 @@ use crate::types::{Persistence, Scope, ScopeName, Status, fold_title};
 const HELP: usize = 60;
 
 /// The command line with candidates for its values. `words` are those of the line that is completed.
-pub(super) fn attached(mut program: Command, words: &[OsString], environment: ProcessEnvironment) -> Command {
+pub(super) fn attached(
+    mut program: Command,
+    words: &[OsString],
+    environment: ProcessEnvironment,
+    facts_of: impl Fn(&str) -> Option<Facts>,
+) -> Command {
     let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let line = Arc::new(Line { words, environment: Mutex::new(Some(environment)), file: OnceLock::new() });
     // Commands have no arguments before.
     program.build();
     program.mut_subcommands(|command| {
         let name = command.get_name().to_owned();
-        command.mut_args(|arg| with_candidates(arg, &name, &line))
+        let own = facts_of(&name).map_or(&[][..], |facts| facts.completes);
+        command.mut_args(|arg| with_candidates(arg, own, &line))
     })
 }
 
-fn with_candidates(arg: Arg, command: &str, line: &Arc<Line>) -> Arg {
+fn with_candidates(arg: Arg, own: &[(&str, Candidates)], line: &Arc<Line>) -> Arg {
     let Some(name) = arg.get_value_names().and_then(|names| names.first()).map(ToString::to_string) else {
         return arg;
     };
-    let own = facts_of(command).map_or(&[][..], |facts| facts.completes);
     let own = own.iter().find(|(value, _)| *value == name).map(|(_, candidates)| *candidates);
     let Some(candidates) = own.or_else(|| of_all(&name)) else { return arg };
     if candidates == Candidates::Titles && !arg.is_positional() {

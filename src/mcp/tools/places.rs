@@ -165,8 +165,7 @@ fn get_location_memories(call: &Call<'_>) -> Result<Answer, Refusal> {
 fn get_top_memories(call: &Call<'_>) -> Result<Answer, Refusal> {
     let limit = call.arguments.count(&LIMIT)?.unwrap_or(10).clamp(1, MAX_TOP);
     let confirmed_by = call.memories.setup.limits.confirmed_by;
-    let ranked =
-        top(&*call.memories.snapshot()?, call.memories.viewer(), (limit as usize, confirmed_by), None);
+    let ranked = top(&*call.memories.snapshot()?, call.memories.viewer(), limit as usize, confirmed_by, None);
     let mut text = String::new();
     let mut values = Vec::new();
     for (at, ranked) in ranked.iter().enumerate() {
@@ -178,7 +177,7 @@ fn get_top_memories(call: &Call<'_>) -> Result<Answer, Refusal> {
         text.push_str(NOTHING_YET);
     }
     let for_programs = call.for_programs(|objects| {
-        let object = |ranked: &RankedMemory| objects.object((&ranked.scope, &ranked.name), &ranked.memory);
+        let object = |ranked: &RankedMemory| objects.object(&ranked.scope, &ranked.name, &ranked.memory);
         json!({"memories": ranked.iter().map(object).collect::<Vec<_>>()})
     })?;
     let data = json!({"query": "the most important memories", "memories": values});
@@ -210,7 +209,7 @@ fn check_action(call: &Call<'_>) -> Result<Answer, Refusal> {
     let mut data = evidence.to_json(scope, &evidence.memories);
     data["tried"] = json!(evidence.in_vain());
     let for_programs =
-        call.for_programs(|objects| recall::json::tried(objects, (scope, section), &evidence))?;
+        call.for_programs(|objects| recall::json::tried(objects, scope, section, &evidence))?;
     Ok(Answer { for_programs, ..Answer::new(text, without_nulls(data)) })
 }
 

@@ -68,7 +68,8 @@ impl Tool {
         &self,
         memories: &Memories,
         watcher: &Watcher,
-        (arguments, by_program): (&Map<String, Value>, bool),
+        arguments: &Map<String, Value>,
+        by_program: bool,
     ) -> Result<Answer, Refusal> {
         let arguments = Arguments::of(arguments, self.parameters)?;
         watcher.goes_on()?;

@@ -52,11 +52,11 @@ proptest! {
             document.add(&elsewhere, &name, memory).unwrap();
         }
         let attempt = Attempt { action: action.clone(), count: 1, episode: None, turn: None, reply, ..Attempt::default() };
-        document.put_attempt((&PLACE, "Hall"), RegionKind::Tried, &attempt, 400).unwrap();
+        document.put_attempt(&PLACE, "Hall", RegionKind::Tried, &attempt, 400).unwrap();
         let way = Way { action, to: 7, name: name.clone(), count: 1, episode: None, turn: None, after: Vec::new() };
         document.put_way(&PLACE, "Hall", &way).unwrap();
         let seen = Attempt { action: format!("x {item}"), ..attempt.clone() };
-        document.put_attempt((&PLACE, "Hall"), RegionKind::Seen, &seen, 400).unwrap();
+        document.put_attempt(&PLACE, "Hall", RegionKind::Seen, &seen, 400).unwrap();
         let reference = Reference { at: Moment { episode: Some(1), ..Moment::default() }, cause: Cause::Invalidated(reason) };
         document.add(&PLACE, "Hall", &Memory { title: "Struck".to_owned(), ..plain.clone() }).unwrap();
         let struck = document.section(&PLACE).unwrap().memories.len() - 1;

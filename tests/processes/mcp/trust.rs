@@ -19,9 +19,7 @@ fn a_host_that_only_a_found_file_names_is_not_reached() {
     command.env("MEMORIES_API_KEY", "key").env("MEMORIES_EMBEDDING_API_KEY", "key");
     let mut client = world.serve_by(command, &[]);
     client.call("query_memories", json!({"question": "where is light?", "answer": true}));
-    client.call(
-        "record_turn",
-        json!({"location": "23", "action": "open case", "response": "Open.", "score_before": 0, "score_after": 5}),
-    );
+    client.call("record_turn",
+        json!({"location": "23", "action": "open case", "response": "Open.", "score_before": 0, "score_after": 5}));
     assert_eq!(server.requests().len(), 0);
 }

@@ -30,7 +30,9 @@ pub(super) fn run(
     model: ModelArgs,
     mut found: SearchResults,
     hits: &[Hit],
-    (max_tokens, explain, files): (Option<usize>, bool, &Snapshot),
+    max_tokens: Option<usize>,
+    explain: bool,
+    files: &Snapshot,
 ) -> Result<u8, Failure> {
     let listed = found.hits.len();
     let answer = if hits.is_empty() { None } else { Some(ask(&mut cli, model, &found.question.text, hits)) };

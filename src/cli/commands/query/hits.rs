@@ -174,7 +174,7 @@ impl HitObjects<'_> {
     /// A hit: its memory, and what the search says of it.
     pub(super) fn object(&self, hit: &Hit) -> Value {
         let memory = &hit.memory;
-        let mut value = json!(self.objects.object((&hit.scope, &hit.name), memory));
+        let mut value = json!(self.objects.object(&hit.scope, &hit.name, memory));
         if hit.is_cut {
             value["cut"] = json!(true);
         }

@@ -380,7 +380,7 @@ impl Change {
                 let count =
                     known.iter().find(|other| is_same(other, &attempt.action)).map_or(0, |other| other.count);
                 let attempt = Attempt { count: count + 1, ..attempt.clone() };
-                document.put_attempt((scope, name(scope)), RegionKind::Tried, &attempt, 400)
+                document.put_attempt(scope, name(scope), RegionKind::Tried, &attempt, 400)
             }
             Change::Work(scope, action, episode, turn) => {
                 document.remove_attempt(scope, action);
@@ -417,7 +417,7 @@ impl Change {
                 let same = |other: &&Attempt| fold_action(&other.action) == fold_action(&seen.action);
                 let count = known.iter().find(same).map_or(0, |other| other.count);
                 let seen = Attempt { count: count + 1, ..(**seen).clone() };
-                document.put_attempt((&scope, name(&scope)), RegionKind::Seen, &seen, 400)
+                document.put_attempt(&scope, name(&scope), RegionKind::Seen, &seen, 400)
             }
             _ => Ok(()),
         }
