@@ -11,7 +11,7 @@
 //!   about, one writer at a time, old or new but never half.
 //!
 //! Nothing here prints, reads the environment or looks at a clock, but for [`cli`]: time, ids, models and
-//! paths are arguments. `ARCHITECTURE.md` shows where each step lives; `docs/DESIGN.md` is the contract.
+//! paths are arguments. `ARCHITECTURE.md` shows where each step lives; `docs/DESIGN.md` leads to the contract.
 //!
 //! # Example
 //!

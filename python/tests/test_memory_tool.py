@@ -1,7 +1,7 @@
 """`MemoryTool` against the file-system implementation of Anthropic's SDK: random commands, the same answers.
 
 `MEMORIES_SEQUENCES=10000 pytest python/tests/test_memory_tool.py -s` plays as many sequences, and says how often a
-meant difference (DESIGN 4.22) was met.
+meant difference (docs/protocols/memory-tool.md) was met.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 //! What a merge by lines leaves twice: visits lines, lists, sections, and lines about one action.
 //!
-//! A text enters; its twins leave as problems, or joined by the rules of `merge` (DESIGN 4.14). Twins that cannot be
+//! A text enters; its twins leave as problems, or joined by the rules of `merge` (`docs/reference/merge.md`). Twins that cannot be
 //! joined without losing a word stay as they are.
 
 use std::collections::{BTreeMap, HashMap};

@@ -1,7 +1,7 @@
 //! Authority: how much a memory may weigh, and which entries it may put in its shadow.
 //!
 //! An entry is *protected* if a person or a seed wrote it, if it is core or pinned, or if it weighs more than the memory
-//! may: a model or an agent contests it, and never changes it. See the laws of `docs/DESIGN.md`, 2.2.
+//! may: a model or an agent contests it, and never changes it. See law 7 in `docs/format.md`.
 
 use crate::notebook::files::{Files, Tier};
 use crate::notebook::protection::Protection;

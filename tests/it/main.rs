@@ -16,6 +16,7 @@ mod chat;
 mod corrections;
 #[path = "../support/dice.rs"]
 mod dice;
+mod documents;
 mod episodes;
 mod evidence;
 mod frames;

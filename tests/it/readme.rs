@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 
+use crate::documents::documents;
+
 /// Lines of output that a rewritten block keeps.
 const SHOWN_LINES: usize = 24;
 
@@ -194,9 +196,8 @@ fn anchor(heading: &str) -> String {
 /// A link may name a heading behind `#`. Where its text is an item in backticks, a source file must have it.
 #[test]
 fn links_lead_to_files_headings_and_items() {
-    let others = ["ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "docs/DESIGN.md"];
-    let pages = pages().into_iter().chain(others.map(PathBuf::from));
-    for page in pages {
+    for page in documents() {
+        let page = page.strip_prefix(root()).unwrap().to_owned();
         let text = read(&page);
         for (shown, target) in links(&text) {
             let (file, heading) = target.split_once('#').unwrap_or((target, ""));

@@ -1,7 +1,7 @@
 //! Merges three ways: two texts that grew from one become one text.
 //!
 //! The base and both sides enter; the merged text leaves, with its conflicts. Sections, entries and evidence are
-//! merged by what they mean (DESIGN 4.14), a person's lines by lines. No entry, action or way of either side is lost,
+//! merged by what they mean (`docs/reference/merge.md`), a person's lines by lines. No entry, action or way of either side is lost,
 //! but for one that the other side removed while this one left it as it was.
 
 mod entries;

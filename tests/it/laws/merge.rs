@@ -105,7 +105,7 @@ fn counts_add_up(case: &Case) -> Result<(), TestCaseError> {
         let of = |counts: &BTreeMap<String, u64>| counts.get(key).copied();
         let expected = match (of(&base), of(&ours), of(&theirs)) {
             (base, Some(ours), Some(theirs)) => (ours + theirs).checked_sub(base.unwrap_or(0)),
-            // An action that one side removed and the other counted stays. DESIGN does not say with which count.
+            // An action that one side removed and the other counted stays. `docs/reference/merge.md` does not say with which count.
             (Some(_), _, _) => None,
             (None, ours, theirs) => ours.or(theirs),
         };
