@@ -319,7 +319,7 @@ impl Memory {
             .collect()
     }
 
-    /// The same texts, to be changed.
+    /// The texts, for changing them.
     pub(crate) fn texts_mut(&mut self) -> Vec<&mut String> {
         let Provenance { sources, tags, other, goal, .. } = &mut self.provenance;
         let reference = self.reference.iter_mut().map(|reference| match &mut reference.cause {

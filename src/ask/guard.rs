@@ -62,7 +62,7 @@ pub(super) fn check(
     (sound, refused)
 }
 
-/// The form in which titles are compared: that of the file, if the file has the title.
+/// The form in which titles are compared: the form that the file has, if it has the title.
 fn key_of(files: &Files, scope: &Scope, title: &str) -> String {
     let found = files.find(scope, title);
     fold_title(found.first().map_or(title, |(_, memory)| memory.title.as_str()))

@@ -101,7 +101,7 @@ pub(crate) fn with_flags_for_words(mut arguments: Vec<OsString>) -> Vec<OsString
         _ => return arguments,
     };
     arguments.remove(1);
-    // Behind the command, it asks for the help of that.
+    // Behind a command, `--help` asks for the help of that command.
     let at = if flag == "--help" { arguments.len() } else { 1 };
     arguments.insert(at, flag.into());
     arguments

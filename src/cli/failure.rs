@@ -55,7 +55,7 @@ impl Failure {
         Failure { kind: FailureKind::Usage, cause: anyhow::Error::msg(problem.into()), hints: Vec::new() }
     }
 
-    /// The same failure with a hint.
+    /// The failure with a hint.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Failure {
         self.hints.push(hint.into());
         self

@@ -43,7 +43,7 @@ pub(crate) fn run(mut command: Command) -> Result<Vec<u8>, GitError> {
     output_of(command.output().map_err(GitError::Missing)?)
 }
 
-/// The same with a text on its stdin.
+/// Runs git with a text on its stdin.
 ///
 /// # Errors
 ///
@@ -66,7 +66,7 @@ pub(crate) fn line(folder: &Path, arguments: &[&str]) -> Result<String, GitError
     first_line(git(folder, arguments))
 }
 
-/// The same of a call that is ready to run.
+/// Runs a call of git that is ready to run.
 ///
 /// # Errors
 ///

@@ -77,7 +77,7 @@ mod signals {
     }
 
     /// False where a hang-up is ignored, as under `nohup`, and where the system does not say so: then it ends the
-    /// program as ever.
+    /// program, as it would without this handler.
     fn heeds_hang_up() -> bool {
         const HANG_UP: u64 = 1;
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -171,7 +171,7 @@ fn is_suspect_heading(line: &str) -> bool {
         && (near::heading(line).is_some() || near::part(line).is_some() || near_entry::entry(line).is_some())
 }
 
-/// True if a line may hide something. `in_scope` says whether a section of ours is open.
+/// True if a line may hide something. `in_scope` says whether a section of this format is open.
 pub(crate) fn is_suspect_line(offset: u64, line: &[u8], in_scope: &mut bool) -> bool {
     let line = scan::first_line_without_bom(offset, line);
     // Plain text and lines of evidence are most of a file.

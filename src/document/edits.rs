@@ -82,7 +82,7 @@ pub(crate) fn edits_between(old: &str, new: &str) -> Vec<Edit> {
     edits.finish()
 }
 
-/// What identifies a block among those of one document.
+/// The identity of a block among the blocks of one document.
 fn identity(block: &BlockText) -> (bool, usize) {
     match block {
         BlockText::Source(range) => (false, range.start),
@@ -214,7 +214,7 @@ fn longest_in_order(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
     longest
 }
 
-/// The same edit without the characters with which both of its texts begin or end.
+/// The edit without the characters with which both of its texts begin or end.
 fn without_equal_ends(edit: Edit) -> Edit {
     let Edit { at, removed, inserted } = edit;
     let same = removed.chars().zip(inserted.chars()).take_while(|(old, new)| old == new);

@@ -42,7 +42,7 @@ impl<'a> EntryText<'a> {
         EntryText { text, status, is_ephemeral: false }
     }
 
-    /// The same entry in a session.
+    /// The entry as it stands in a session.
     pub(crate) fn ephemeral(self) -> EntryText<'a> {
         EntryText { is_ephemeral: true, ..self }
     }

@@ -83,7 +83,8 @@ pub fn parse_attempts(line: &str) -> Option<AttemptLine> {
     Some(AttemptLine { is_whole: line.is_whole && comment.is_empty(), ..line })
 }
 
-/// A comment at the end of a line, which a person wrote: no reply of ours has one without a `\` before it.
+/// A comment at the end of a line, which a person wrote: in a reply that the program writes, a `\` stands before
+/// `<!--`.
 pub(crate) fn split_comment(text: &str) -> (&str, &str) {
     let starts = text.match_indices("<!--").map(|(at, _)| at);
     let mut starts = starts.filter(|&at| !text[..at].ends_with('\\'));
@@ -91,8 +92,8 @@ pub(crate) fn split_comment(text: &str) -> (&str, &str) {
     (text[..at].trim_end(), &text[at..])
 }
 
-/// Gives each action its mark: its own, or the next one in the line; an episode is that of the action before. What came
-/// of the actions stands in the last mark, for all of them.
+/// Gives each action its mark: its own, or the next one in the line. An episode that is left out is the episode of
+/// the action before. The last mark has the result of all actions of the line.
 fn with_marks(parts: Vec<(String, u64, Option<Provenance>)>, reply: &str) -> AttemptLine {
     let mut is_whole = true;
     let mut next: Option<Provenance> = None;
@@ -202,7 +203,7 @@ fn is_same_word(one: &str, other: &str) -> bool {
     }
 }
 
-/// True if a reply to an action is that of the list, which may be written as a template.
+/// True if a reply to an action is the reply of the list, which may be written as a template.
 pub(crate) fn is_same_reply(listed: &Attempt, reply: &str) -> bool {
     let reply = stored_reply(reply);
     let is_listed = |reply: &str| composed(&listed.reply) == composed(reply);
@@ -229,8 +230,8 @@ pub fn write_attempt(attempt: &Attempt) -> String {
     write_line(&[attempt], |_| false)
 }
 
-/// Actions of one key stand in one line: their replies have one template, and no mark would be read as that of
-/// another.
+/// Actions of one key stand in one line: their replies have one template, and no mark can be read as the mark of
+/// another action.
 pub(crate) type LineKey = (bool, bool, bool, TryResult, String);
 
 /// The key of an action's line.
@@ -328,7 +329,7 @@ fn moment_of(attempt: &Attempt) -> Provenance {
     Provenance { episode, turns: turn.map(Span::one), ..Provenance::default() }
 }
 
-/// What came of the actions of a mark, by its fields.
+/// The result of the actions of a mark, by its fields.
 fn result_of(mark: &Provenance) -> TryResult {
     mark.other
         .iter()

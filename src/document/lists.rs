@@ -155,7 +155,7 @@ impl<'a> AttemptLists<'a> {
         }
     }
 
-    /// Removes an action; `false` where no line of ours lists it.
+    /// Removes an action; `false` where no line that the program may change lists it.
     pub(crate) fn remove(&mut self, action: &str) -> bool {
         self.remove_but(&self.scope.key_of_action(action), None)
     }

@@ -207,7 +207,7 @@ impl Reader<'_> {
         true
     }
 
-    /// True if the lines below a heading, up to the next one, are those of a section of ours.
+    /// True if the lines below a heading, up to the next one, are lines of a section of this format.
     fn leads_a_section(&self, at: usize) -> bool {
         let visible =
             self.lines[at + 1..].iter().filter(|line| !line.hidden).map(|line| line.text(self.text));

@@ -150,7 +150,7 @@ pub(crate) struct ParsedSection {
 }
 
 impl ParsedSection {
-    /// The same without its entries and regions, which may be many.
+    /// The section without its entries and regions, which may be many.
     pub(crate) fn without_entries(&self) -> ParsedSection {
         let ParsedSection { visits, ways, worked, seen, tried, notes, .. } = self;
         ParsedSection {

@@ -131,7 +131,7 @@ pub enum Kind {
     /// A Markdown viewer sees a heading that we read as text.
     #[error("a Markdown viewer shows `{}` as a heading; here it is text", cut(.0))]
     ViewerSeesHeading(String),
-    /// A Markdown viewer does not see a heading of ours.
+    /// A Markdown viewer does not see a heading that this program sees.
     #[error("a Markdown viewer does not show `{}` as a heading; here it is one", cut(.0))]
     ViewerMissesHeading(String),
     /// A line starts like a reference but is none.

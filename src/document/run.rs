@@ -20,7 +20,7 @@ const FROM: &str = "From ";
 /// The field of a gain whose last action was denied, before the episode.
 const FAILED: &str = "failed Ep";
 
-/// What earned the points of a game, in order.
+/// The gains of a game, in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Run {
     /// The place where it begins; `None` where no line says so.
@@ -41,7 +41,7 @@ pub struct RunPlace {
 /// A gain, and the actions since the one before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gain {
-    /// What was gained.
+    /// The kind and size of the gain.
     pub earned: Earned,
     /// Where the player was afterwards.
     pub at: RunPlace,
@@ -55,10 +55,10 @@ pub struct Gain {
     pub steps: Vec<String>,
 }
 
-/// What a gain is.
+/// The kind of a gain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Earned {
-    /// The score rose by so many points.
+    /// The score rose by this number of points.
     Points(i64),
     /// The game was won.
     Won,

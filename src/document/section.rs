@@ -131,7 +131,7 @@ impl<'a> UnreadSection<'a> {
         UnreadSection { scope: scope.clone(), section: Cow::Owned(Section::default()), entries: Vec::new() }
     }
 
-    /// The same with that name.
+    /// The section under another name.
     pub(crate) fn called(mut self, name: &str) -> UnreadSection<'a> {
         name.clone_into(&mut self.section.to_mut().name);
         self

@@ -51,7 +51,7 @@ pub(super) enum BlockText {
 }
 
 impl BlockText {
-    /// The text itself; `source` is that of its document.
+    /// The text itself; `source` is the text of its document.
     pub(super) fn of<'a>(&'a self, source: &'a str) -> &'a str {
         match self {
             BlockText::Source(range) => &source[range.clone()],
@@ -75,7 +75,7 @@ impl Block {
         Block { heading, text: BlockText::Edited(Arc::new(text)), parsed: OnceLock::new() }
     }
 
-    /// Its text; `source` is that of its document.
+    /// The text of the node; `source` is the text of its document.
     pub(super) fn text<'a>(&'a self, source: &'a str) -> &'a str {
         self.text.of(source)
     }
@@ -258,7 +258,7 @@ impl Document {
         self.unread(scope).map(|unread| unread.read().1)
     }
 
-    /// The same without its memories, which may be many: evidence, visits, notes.
+    /// The section without its memories, which may be many: evidence, visits, notes.
     pub(crate) fn section_without_memories(&self, scope: &Scope) -> Option<Section> {
         self.unread(scope).map(|unread| unread.section.into_owned())
     }

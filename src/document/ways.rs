@@ -18,7 +18,8 @@ const REFUSED_WITHOUT: &str = "refused without:";
 /// The beginning of the last field of a way; what opened it follows.
 const AFTER: &str = "after ";
 
-/// What is escaped in an action of that field: it would end the action, begin a comment or be taken for emphasis.
+/// Characters that are escaped in an action of that field: each would end the action, begin a comment or be read as
+/// emphasis.
 const AFTER_ESCAPES: [char; 4] = ['\\', ';', '<', '*'];
 
 /// A way, and whether its line says no more than that. One that says more is a person's: no program changes it.

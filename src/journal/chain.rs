@@ -25,7 +25,7 @@ pub struct HistoryStep {
 pub(crate) struct Segment {
     /// The steps, oldest first.
     pub(crate) steps: Vec<HistoryStep>,
-    /// Known hashes: each of the text after so many of the steps.
+    /// Known hashes of texts, each with the number of steps behind which the text stands.
     pub(crate) states: Vec<(usize, String)>,
 }
 

@@ -75,7 +75,7 @@ pub(crate) fn text_hash(text: &str) -> String {
     format!("{:032x}", xxh3_128(text.as_bytes()))
 }
 
-/// The same of a text in chunks.
+/// The hash of a text in chunks, equal to the hash of the whole text.
 pub(crate) fn chunked_hash(text: &ChunkedText) -> String {
     let mut hash = Xxh3::new();
     text.chunks().for_each(|chunk| hash.update(chunk.as_bytes()));

@@ -127,7 +127,7 @@ impl Journal {
         self.log.visit(visit)
     }
 
-    /// The same with the places of the lines.
+    /// Reads the entries with the positions of their lines.
     ///
     /// # Errors
     ///

@@ -38,7 +38,7 @@ impl ResolvedTurns {
     }
 }
 
-/// What a rotation of the journal carries over.
+/// The lines of the queue that a rotation of the journal carries over.
 pub(super) const ROTATION: Rotation = Rotation { carry: carried_over, is_copy };
 
 /// The lines of a log whose turn waits for a model, oldest first.

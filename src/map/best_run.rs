@@ -88,7 +88,7 @@ impl<'a> BestRun<'a> {
         Some(BestRun { memory, run, route, text, running_episode, graph: None })
     }
 
-    /// The same with its map, for many places.
+    /// The best run with its map made once, for questions about many places.
     pub fn with_map(mut self) -> BestRun<'a> {
         self.graph = Some(self.map());
         self

@@ -1,4 +1,4 @@
-//! What is known of the exits of places beside the ways: what their descriptions say, and what was typed there.
+//! Knowledge of exits beside the ways: exits that descriptions of places name, and directions that were typed there.
 //!
 //! The journal and the memories enter, then the text of a description; sets of directions leave. A description is read
 //! by English words only, so in another language no direction is named.
@@ -77,7 +77,7 @@ impl Descriptions {
     }
 }
 
-/// What a description says about exits.
+/// The exits that a description names.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Exits {
     /// Directions that a sentence names.

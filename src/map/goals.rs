@@ -1,4 +1,4 @@
-//! What gained points: the gains of the best run, then the memories of other gains.
+//! Gains of points: those of the best run, then memories of other gains.
 //!
 //! A snapshot of a memory file enters; an answer leaves, as text and as JSON.
 
@@ -25,7 +25,7 @@ struct Goal {
     done: bool,
 }
 
-/// What gained points, in the order of the best run and then of the file.
+/// Gains of points, in the order of the best run and then of the file.
 pub(crate) fn goals(snapshot: &Snapshot) -> MapReport {
     let best = BestRun::read(snapshot);
     let mut goals: Vec<Goal> = best.iter().flat_map(of_best_run).collect();

@@ -64,8 +64,8 @@ pub(super) struct Edge<'a> {
 }
 
 impl Edge<'_> {
-    /// The cost of walking it: [`ACTION`] for one that always led here, as often as that for one that led here once in
-    /// so many times.
+    /// The cost of walking it: [`ACTION`] for an edge that always led here, N times as much for one that led here
+    /// once in N times.
     pub(super) fn cost(&self) -> u64 {
         let count = self.way.count.max(1);
         let tries = ACTION.saturating_mul(self.walked.max(count)) / count;
@@ -85,7 +85,7 @@ impl Edge<'_> {
 /// Cost of one action on a path.
 pub(super) const ACTION: u64 = 1000;
 
-/// What a way that killed somebody costs more: as much as a detour of so many actions.
+/// Extra cost of a way that killed somebody: a detour of twenty actions costs as much.
 const DEADLY: u64 = 20 * ACTION;
 
 /// A set of directions.

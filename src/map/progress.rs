@@ -1,4 +1,4 @@
-//! What the running episode has done of a route: which of its gains are made, and what is still to do.
+//! Progress of the running episode on a route: which gains are made, and what is still to do.
 //!
 //! The actions of a run and the sections of a file enter. A section knows of each action only when it last worked, and when
 //! it was last refused; a run may need one action several times. So that much of a run is done as can have been done in its
@@ -80,7 +80,7 @@ fn last(done: &[(String, u64)], folded: &str) -> Option<u64> {
     done.iter().filter(|(other, _)| other == folded).map(|(_, turn)| *turn).max()
 }
 
-/// What the running episode has done of a route.
+/// Progress of the running episode on a route.
 pub(super) struct Progress<'a> {
     legs: &'a [&'a [Stop]],
     /// The number of stops that are done from the beginning on.

@@ -13,7 +13,7 @@ use crate::types::{Moment, Scope, TryResult};
 pub struct MapReport {
     /// For people and models; each line is ended.
     pub text: String,
-    /// The same as values.
+    /// The report as values.
     pub json: Value,
     /// False where what was asked for is not known.
     pub is_known: bool,

@@ -82,7 +82,7 @@ impl Watcher {
         Watcher { report: Arc::new(report), left: Arc::default(), writer: None }
     }
 
-    /// The same caller with a name of its own, in which entries are stored instead of that of the server.
+    /// The caller with a writer's name of its own, in place of the server's.
     pub(crate) fn with_writer(self, writer: Option<Writer>) -> Watcher {
         Watcher { writer, ..self }
     }

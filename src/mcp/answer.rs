@@ -13,7 +13,7 @@ use crate::types::{Memory, Scope, Status, did_you_mean, written_by};
 pub struct Answer {
     /// The text for the model.
     pub text: String,
-    /// The same as an object that conforms to the tool's output schema.
+    /// The answer as an object that conforms to the tool's output schema.
     pub data: Value,
     /// Warnings, appended to the text and sent to the client as log messages.
     pub warnings: Vec<String>,

@@ -45,7 +45,7 @@ const SESSION: &str = "mcp-session-id";
 /// Sessions at the same time.
 const MAX_SESSIONS: usize = 1000;
 
-/// Longest body, in bytes: that of the longest line on stdio.
+/// Longest body, in bytes, equal to the longest line on stdio.
 const MAX_BODY: usize = 16 << 20;
 
 /// Bodies of all requests that are read or answered, in bytes.

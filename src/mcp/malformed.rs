@@ -123,7 +123,7 @@ impl Kind {
     }
 }
 
-/// What is wrong with the parameters of a method; `None` for a method that is not known.
+/// The fault in the parameters of a method; `None` for a method that is not known.
 fn wrong_params(method: &str, params: Option<&Value>) -> Option<String> {
     let (_, needed, others) = METHODS.iter().find(|(known, ..)| *known == method)?;
     let nothing = Map::new();

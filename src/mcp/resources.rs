@@ -12,7 +12,7 @@ pub(crate) const MIME_TYPE: &str = "text/markdown";
 
 const SCHEME: &str = "memories://";
 
-/// What stands before the path of a folder.
+/// The part of the address before the path of a folder.
 const FOLDER: &str = "folder/";
 
 /// URI templates: template, name and description.

@@ -42,7 +42,7 @@ pub(super) fn new_entry(title: &str, path: &str, content: &str) -> Memory {
     with_content(Memory::new(Category::note(), title, ""), path, content)
 }
 
-/// The same entry with another path and content.
+/// The entry with another path and content.
 pub(super) fn with_content(mut memory: Memory, path: &str, content: &str) -> Memory {
     let text = stored_text(content);
     let start = content.len() - content.trim_start_matches(is_space).len();

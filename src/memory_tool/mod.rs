@@ -32,7 +32,7 @@ pub(crate) struct Answer {
     pub text: String,
     /// True if the command was refused; the text says why.
     pub is_error: bool,
-    /// What the caller should know besides, such as a backup that could not be written.
+    /// Warnings, such as a backup that could not be written.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }

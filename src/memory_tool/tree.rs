@@ -149,7 +149,7 @@ impl<'a> Tree<'a> {
         self.folders.get(folder).map(|(_, scope)| scope.clone()).or_else(beside)
     }
 
-    /// What is in a folder, two levels deep, without hidden files and folders.
+    /// Lists the contents of a folder, two levels deep, without hidden files and folders.
     pub(super) fn listing(&self, folder: &str) -> BTreeMap<String, Item> {
         let mut items = BTreeMap::new();
         let folder = composed(folder);
@@ -172,7 +172,7 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// Puts what a path leads to into a listing of so many levels.
+/// Puts the item at a path into a listing that shows at most `levels` levels.
 fn put(items: &mut BTreeMap<String, Item>, path: &str, levels: usize, item: &dyn Fn() -> Item) {
     let (name, rest) = path.split_once('/').map_or((path, None), |(name, rest)| (name, Some(rest)));
     let is_same = |known: &&String| !name.is_ascii() && composed(known) == composed(name);

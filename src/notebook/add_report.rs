@@ -112,7 +112,7 @@ impl AddReport {
         AddReport { outcome: AddOutcome::Confirmed, superseded: struck, ..self.with(memory) }
     }
 
-    /// The same report with the entry as it was written at last.
+    /// The report with the entry as it was written at last.
     pub(super) fn with(mut self, memory: &Memory) -> AddReport {
         let MemoryObject { scope, name, author, .. } = &self.entry;
         self.entry = MemoryObject::of(scope, name, memory, *author);

@@ -53,7 +53,7 @@ impl Authority {
     /// A model's word, without a turn.
     pub(crate) const MODEL: Authority = Authority::Statement { own_section: false };
 
-    /// The same in the name of a writer, where there is one.
+    /// The authority in the name of a writer, where there is one.
     pub(super) fn in_name_of(self, writer: Option<&Writer>) -> Authority {
         match (self, writer) {
             (Authority::Command, Some(_)) => Authority::Writer,

@@ -255,7 +255,7 @@ impl Draft<'_> {
         Ok(edited.problems)
     }
 
-    /// Replaces the text of the memory file by that of a backup.
+    /// Replaces the text of the memory file by the text of a backup.
     pub(crate) fn restore(&mut self, backup: u64, text: String) {
         self.replace_text(text);
         let (outcome, state) = (Some(Outcome::Restored.into()), Some(backup));

@@ -13,7 +13,7 @@ pub(super) fn duplicate_report(files: &Files, scope: &Scope, old: &Memory, memor
 }
 
 /// Gives the higher importance to the entry that is there.
-/// One that would end with its episode becomes lasting if the memory is: its words stay, and whose they are.
+/// An ephemeral entry becomes lasting if the memory is lasting; its words and its author stay.
 pub(super) fn merge_duplicate(
     files: &mut Files,
     scope: &Scope,

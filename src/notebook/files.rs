@@ -164,7 +164,7 @@ impl Files {
         section
     }
 
-    /// The same without its memories, which may be many: evidence, visits, notes.
+    /// The section without its memories, which may be many: evidence, visits, notes.
     pub(crate) fn section_without_memories(&self, scope: &Scope) -> Section {
         let section = self.lasting.section_without_memories(scope).unwrap_or_default();
         Section { name: self.name_of(scope), ..section }

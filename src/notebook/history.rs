@@ -43,7 +43,7 @@ pub struct KnownPart {
 }
 
 impl KnownPart {
-    /// The text after so many of the steps.
+    /// The text after this number of steps.
     pub fn text_at(&self, steps: usize) -> String {
         let mut text = self.start.clone();
         for step in &self.steps[..steps] {
@@ -193,7 +193,7 @@ enum Hashes {
     All,
 }
 
-/// A way through a segment, from the state behind so many steps, which has that text.
+/// A walk through a segment, which stands behind a number of steps and has the text of that state.
 struct Walk<'a> {
     segment: &'a Segment,
     place: usize,
@@ -201,7 +201,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Takes steps back to the state behind so many of them.
+    /// Takes steps back until this number of steps is left.
     ///
     /// # Errors
     ///

@@ -73,7 +73,8 @@ pub(super) fn mark(
     Ok(vec![Corrected::of(Outcome::Marked, &target.scope, &old.title)])
 }
 
-/// What a named writer may do with an entry that it did not write alone: confirm it, or contest it. `None` where it did.
+/// The rights of a named writer on an entry that it did not write alone: to confirm it, or to contest it. `None`
+/// where it did.
 fn mark_in_name(
     files: &mut Files,
     target: &Target,

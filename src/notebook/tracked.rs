@@ -28,7 +28,7 @@ impl Point {
         }
     }
 
-    /// The same state when the document is about to be replaced.
+    /// The state, for a document that is about to be replaced.
     fn keep(&mut self, document: &Document) {
         if let Point::Mark(mark) = self {
             *self = Point::Text(document.text_at(mark));

@@ -71,7 +71,7 @@ impl Notebook {
         Notebook { store, clock, writer: None }
     }
 
-    /// The same notebook for a writer, in whose name entries are stored; `None` for a person or a single player.
+    /// The notebook for a writer, in whose name entries are stored; `None` for a person or a single player.
     #[must_use]
     pub fn with_writer(self, writer: Option<Writer>) -> Notebook {
         Notebook { writer, ..self }
@@ -112,7 +112,7 @@ impl Notebook {
         open(&self.store, self.store.read()?)
     }
 
-    /// The same for readers that change nothing later: a sidecar that is refused counts as missing.
+    /// Opens for readers that change nothing later: a sidecar that is refused counts as missing.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! What the facts of a turn show to have changed: place, score, inventory, life.
+//! The changes that the facts of a turn show: place, score, inventory, life.
 
 use std::collections::HashMap;
 

@@ -46,7 +46,7 @@ pub enum Effect {
     NoWay,
     /// Something that may pass is in the way.
     Blocked,
-    /// What the action names is not here.
+    /// The thing that the action names is not here.
     NotHere,
     /// It is so already, in this episode.
     AlreadySo,
@@ -143,7 +143,7 @@ fn starts_with_one_of(action: &str, words: &str) -> bool {
     words.split(' ').any(|word| word == first)
 }
 
-/// What is known of an action and its reply from earlier turns.
+/// Knowledge of an action and its reply from earlier turns.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Earlier<'a> {
     /// The last try of the same action at the same place.

@@ -38,7 +38,7 @@ pub(super) fn earlier_try<'a>(section: &'a Section, action: &str) -> Option<&'a 
     section.tried.iter().find(|tried| is_same_action(&tried.action, action))
 }
 
-/// What is known of the action of a turn at the place of a section.
+/// Evidence about the action of a turn at the place of a section.
 pub(super) fn earlier<'a>(
     document: &Document,
     here: &'a Section,
@@ -51,7 +51,7 @@ pub(super) fn earlier<'a>(
     Earlier { attempt, is_wall: leads_nowhere && is_wall(document, attempt, turn, episode) }
 }
 
-/// Places at which a reply refused directions before it is taken for that of a game where there is no way.
+/// Places at which a reply refused directions before it counts as the game's reply for "no way there".
 const PLACES_WITH_WALLS: usize = 2;
 
 /// True if a direction that leads nowhere was refused in the same words in another episode, or others were at several places: what

@@ -84,7 +84,7 @@ pub struct RecordSettings {
     pub provenance: bool,
     /// The scale of the importances that programs state.
     pub importance_scale: ImportanceScale,
-    /// The language that a model is to answer in; `None` stands for that of the game.
+    /// The language that a model is to answer in; `None` stands for the language of the game.
     pub language: Option<String>,
     /// Ids or names of places that a run without score is measured by, the furthest last.
     pub goals: Vec<String>,

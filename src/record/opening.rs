@@ -1,4 +1,4 @@
-//! What opened a way: the actions that changed something at its place, in the same visit, before it was walked.
+//! The openers of a way: the actions that changed something at its place, in the same visit, before it was walked.
 //!
 //! A turn that leaves a place enters, with what memory file and journal know of it; actions leave. What is known of a way
 //! stays until use shows that it is open without.

@@ -98,7 +98,7 @@ pub(crate) const EXAMPLES: [(&str, &str); 2] = [
     ),
 ];
 
-/// The instructions, with the language to answer in; `None` stands for that of the game.
+/// The instructions, with the language to answer in; `None` stands for the language of the game.
 pub(crate) fn system(language: Option<&str>) -> String {
     let language = language.map_or_else(|| "the language of the game's reply".to_owned(), fold_spaces);
     format!("{SYSTEM}\n\nWrite in {language}.")

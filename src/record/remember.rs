@@ -1,4 +1,4 @@
-//! What the player itself wants kept of a turn: its fields, and the scale of its importance.
+//! The memory that the player itself words in a turn: its fields, and the scale of its importance.
 
 use serde::Serialize;
 use serde_json::Value;

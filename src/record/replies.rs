@@ -19,7 +19,7 @@ const SENTENCES: usize = 2;
 /// characters.
 pub(super) const SHORT_REPLY: usize = 100;
 
-/// What a reply says of its action.
+/// The class of a reply: what the game says of the action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[derive(EnumString, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
@@ -36,7 +36,7 @@ pub enum ReplyClass {
     Have,
     /// It is so already.
     Already,
-    /// What the action names is not here.
+    /// The thing that the action names is not here.
     NotHere,
     /// No way leads there.
     NoWay,

@@ -31,7 +31,7 @@ const WAYS: &str = "way ways path paths passage exit exits lead leads leading go
                     connected entrance enter weg wege ausgang führt chemin sortie mène camino salida lleva путь выход \
                     ведёт 路 出口 通 道";
 
-/// What bears out an answer.
+/// The texts that can bear out an answer.
 #[derive(Debug, Clone, Default)]
 pub struct Shown {
     /// The words of the turn and of its facts.

@@ -26,8 +26,8 @@ static COMMON: [u32; 26] = {
 const EXAMPLES: [&str; 9] =
     ["example", "xxxx", "0000", "12345", "abcdef", "placeholder", "changeme", "password", "redacted"];
 
-/// True if at least so many per cent of the neighbours in a text are common pairs of letters. Words have about 70,
-/// random letters and digits 15. `_`, `-`, `.` and `/` may join words.
+/// True if at least `percent` per cent of the neighbouring characters in a text are common pairs of letters. Words
+/// have about 70, random letters and digits 15. `_`, `-`, `.` and `/` may join words.
 pub(super) fn is_wordy(text: &[u8], percent: usize) -> bool {
     let (mut pairs, mut common) = (0, 0);
     for pair in text.windows(2).filter(|pair| !pair.iter().any(|byte| b"_-./".contains(byte))) {
@@ -45,8 +45,8 @@ pub(super) fn is_example(text: &[u8]) -> bool {
     EXAMPLES.iter().any(|example| memchr::memmem::find(&lower, example.as_bytes()).is_some())
 }
 
-/// True if a value looks as if a generator of passwords or keys had made it: fewer than so many per cent of its
-/// neighbours are common pairs.
+/// True if a value looks as if a generator of passwords or keys had made it: fewer than `percent` per cent of its
+/// neighbouring characters are common pairs.
 pub(super) fn is_random(value: &[u8], percent: usize) -> bool {
     let mut seen = [false; 256];
     value.iter().for_each(|&byte| seen[usize::from(byte)] = true);

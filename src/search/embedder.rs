@@ -195,7 +195,7 @@ impl QueryVector {
         sum as f32 * self.factor
     }
 
-    /// The same with a row that was widened once, for several query vectors.
+    /// The product with a row that was widened once, for several query vectors.
     #[inline]
     pub(super) fn dot_wide(&self, row: &[i16]) -> f32 {
         let mut sum = 0_i32;

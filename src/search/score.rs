@@ -151,7 +151,7 @@ impl Counted {
         Counted { texts, average_length }
     }
 
-    /// The rarity of a word that so many texts have.
+    /// The rarity of a word that `texts` texts have.
     pub(super) fn idf(self, texts: u64) -> f64 {
         (1.0 + (self.texts.saturating_sub(texts) as f64 + 0.5) / (texts as f64 + 0.5)).ln()
     }

@@ -183,8 +183,8 @@ impl Contents {
         }
     }
 
-    /// Counts a place with so many live memories. A revised entry has the episode of its last revision; the journal has
-    /// that of its first version.
+    /// Counts a place with `live` memories. A revised entry has the episode of its last revision; the journal has the
+    /// episode of its first version.
     fn count_place(&mut self, unread: &UnreadSection<'_>, live: u64, first_episode: Option<u64>) {
         let UnreadSection { scope, section, .. } = unread;
         self.places_with_memories += u64::from(live > 0);

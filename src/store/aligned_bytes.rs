@@ -32,7 +32,7 @@ impl AlignedBytes {
         Ok(aligned)
     }
 
-    /// Reads up to so many bytes. Fewer are there if the file became shorter meanwhile.
+    /// Reads up to `length` bytes. The result has fewer if the file became shorter meanwhile.
     pub(super) fn read(file: &mut impl Read, length: usize) -> io::Result<AlignedBytes> {
         let mut aligned = AlignedBytes::zeros(length)?;
         let mut rest = &mut aligned.memory[..length];

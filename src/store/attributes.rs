@@ -96,7 +96,7 @@ mod linux {
             Err(error) => return Err(error.into()),
         };
         let names = list.split(|byte| *byte == 0).filter(|name| !name.is_empty());
-        // A name that is no text is nobody's here.
+        // A name that is not UTF-8 belongs to no attribute that is copied.
         Ok(names.filter_map(|name| String::from_utf8(name.to_vec()).ok()).collect())
     }
 

@@ -212,7 +212,7 @@ pub enum Foreign {
         /// User id of this process.
         caller: u32,
     },
-    /// It has so many names, so it may be some other file as well.
+    /// It has this number of names (hard links), so it may be some other file as well.
     Names(u64),
     /// It is a pipe, a socket or a device; the text has an article.
     Kind(&'static str),

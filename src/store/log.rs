@@ -91,7 +91,7 @@ impl LineLog {
         self.visit_lines(|line| visit(line.text))
     }
 
-    /// The same with the places of the lines.
+    /// Reads the lines with their positions.
     ///
     /// # Errors
     ///

@@ -102,7 +102,7 @@ impl Store {
         Ok(Store { path, real_path, sidecar, lock_timeout })
     }
 
-    /// The same file under another path in messages.
+    /// The store with another path in its messages.
     pub(crate) fn shown_as(self, path: PathBuf) -> Store {
         Store { path, ..self }
     }
@@ -157,7 +157,7 @@ impl Store {
         self.sidecar.folder()
     }
 
-    /// True if a path is that of the memory file, or of anything beside it that the program keeps.
+    /// True if a path is the memory file, or anything beside it that the program keeps.
     pub(crate) fn owns(&self, real_path: &Path) -> bool {
         let sidecars = self.folder().parent().unwrap_or(self.folder());
         real_path == self.real_path || real_path.starts_with(sidecars)

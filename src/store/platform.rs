@@ -196,7 +196,7 @@ pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
     sync_open_folder(&File::open(folder)?)
 }
 
-/// The same for a folder that is open.
+/// Syncs a folder that is open.
 #[cfg(unix)]
 pub(super) fn sync_open_folder(folder: &File) -> io::Result<()> {
     match folder.sync_all() {

@@ -102,7 +102,7 @@ impl Sidecar {
         FileVersion::of(self.folder.join(SESSION), file)
     }
 
-    /// The same file, opened. One that cannot be opened counts as missing.
+    /// Opens the session file. A file that cannot be opened counts as missing.
     pub(super) fn session_if_readable(&self) -> FileVersion {
         self.open_session().unwrap_or_else(|_| FileVersion::missing(self.folder.join(SESSION)))
     }

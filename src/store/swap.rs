@@ -74,9 +74,9 @@ pub(super) fn place(
     Ok(placed)
 }
 
-/// Deals with the file that a killed writer left under its temporary name: its own new text, which is removed, or the
-/// file that it swapped out. Where that one was saved by another program, it gets its place back, unless a still later
-/// one stands there: then it is kept among the backups.
+/// Removes or restores the file that a killed writer left under its temporary name. The writer's own new text is
+/// removed. A file that the writer swapped out and another program had saved gets its place back, unless a still later
+/// file stands there: then it is kept among the backups.
 pub(super) fn mend(path: &Path, sidecar: &Folder, left: &Path, written: Option<Written>) {
     let Ok(found) = fs::symlink_metadata(left) else { return };
     let written = written.filter(|written| written.inode != 0 && written.inode != platform::inode(&found));

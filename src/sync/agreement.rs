@@ -51,7 +51,7 @@ pub(super) struct Pending {
     pub(super) parent: Option<String>,
 }
 
-/// What is known of one remote copy.
+/// Knowledge of one remote copy.
 pub(super) struct Agreements<'a> {
     notebook: &'a Notebook,
     url: String,

@@ -31,7 +31,7 @@ const RETRY_TIMEOUT: Duration = Duration::from_secs(20);
 /// Repetitions of a request that failed.
 const MAX_RETRIES: usize = 3;
 
-/// What the environment says of clouds.
+/// Variables of the environment about clouds.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Variables {
     /// The variables that begin with `AWS_`, `AZURE_`, `GOOGLE_` or `STORAGE_EMULATOR_`.

@@ -26,7 +26,7 @@ pub enum SyncError {
     Settings {
         /// The address.
         url: String,
-        /// What is wrong, without secrets.
+        /// The fault, without secrets.
         problem: String,
     },
     /// There is no such bucket.
@@ -125,7 +125,7 @@ pub enum SyncError {
         /// The memory file.
         file: String,
     },
-    /// One side has lost so much that it looks like damage.
+    /// One side would lose more than half of its bytes, which looks like damage.
     #[error("merging would remove {removed} of {all} bytes from {side}")]
     Shrinks {
         /// The side that would shrink.

@@ -1,4 +1,4 @@
-//! What the failure of an object store means for a person.
+//! Words the failure of an object store for a person.
 
 use std::error::Error as StdError;
 use std::iter::successors;

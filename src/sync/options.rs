@@ -1,8 +1,8 @@
-//! What a sync may do.
+//! Options of a sync.
 
 use std::time::Duration;
 
-/// What a sync may do.
+/// Options of a sync.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Options {
     /// Put a copy anew that was there at the last sync.

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::document::Document;
 use crate::types::{fold_action, fold_title};
 
-/// What one side got from the other.
+/// Entries, actions and ways that one side got from the other.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Brought {
     /// Memories that are new or changed.
@@ -21,9 +21,9 @@ pub struct Brought {
 /// The result of a sync.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct SyncReport {
-    /// What the memory file got.
+    /// Changes of the memory file.
     pub received: Brought,
-    /// What the remote copy got.
+    /// Changes of the remote copy.
     pub sent: Brought,
     /// Times that another writer was faster.
     pub lost_races: u32,

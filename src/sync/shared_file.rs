@@ -51,7 +51,7 @@ impl Remote for SharedFile {
     fn fetch(&self, known: Option<&Version>) -> Result<Fetched, SyncError> {
         let store = self.notebook.store();
         store.complete_last_change()?;
-        // The pushes first: those of a later text would name a push that this one does not have.
+        // Read the pushes before the text: pushes that are read later could name one whose text was not read.
         let pushes = self.notebook.state().pushes;
         let Some(text) = store.read()? else { return Ok(Fetched::Missing) };
         let version = version_of(&text);

@@ -14,7 +14,7 @@ use crate::types::{CONTESTED_TAG, Moment};
 /// A text below this size in bytes may shrink as it likes.
 const SMALL: usize = 1024;
 
-/// The merged text, if neither side shrinks so much that it looks like damage.
+/// The merged text, unless a side lost more than half of its bytes, which looks like damage.
 pub(super) fn merged(
     notebook: &Notebook,
     remote: &dyn Remote,

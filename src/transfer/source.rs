@@ -70,14 +70,14 @@ pub struct TransferSource {
     pub items: Vec<SourceItem>,
     /// Unknown keys and columns, each once; they are ignored.
     pub unknown: Vec<String>,
-    /// What no item was made of.
+    /// Parts of the input from which no item was made.
     pub left_out: Vec<LeftOut>,
 }
 
 /// Content of a source that is not imported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
-    /// What it is: "`mood`", "rows of the table `notes`".
+    /// The name of the part: "`mood`", "rows of the table `notes`".
     pub what: String,
     /// How many there are.
     pub count: u64,

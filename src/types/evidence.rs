@@ -21,12 +21,12 @@ pub struct Attempt {
     pub turn: Option<u64>,
     /// The beginning of the last reply, on one line.
     pub reply: String,
-    /// What came of the last try.
+    /// The result of the last try.
     #[serde(skip_serializing_if = "TryResult::is_vain")]
     pub result: TryResult,
 }
 
-/// What came of a tried action: the last field of its mark in the file.
+/// The result of a tried action: the last field of its mark in the file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[derive(Serialize, Deserialize, strum::IntoStaticStr, strum::EnumString, strum::VariantArray)]
 #[serde(rename_all = "snake_case")]

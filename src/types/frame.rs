@@ -1,7 +1,7 @@
 //! The frame around remembered text: what the program says of memories can be told from what they say.
 //!
-//! Our lines begin at the margin, lines of a text are indented, and whatever shares a line of ours stays on it. All
-//! line breaks count that any reader knows, such as Python's `splitlines` or a model that sees a vertical tab.
+//! Lines of the program begin at the margin, lines of a text are indented, and a name or reply within a line of the
+//! program stays on that line. All line breaks count that any reader knows, such as Python's `splitlines` or a model that sees a vertical tab.
 
 use std::borrow::Cow;
 
@@ -62,17 +62,17 @@ pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// A text that continues a line of ours: its first line stands there, the others are indented.
+/// A text that continues a line of the program: its first line stands there, the others are indented.
 pub(crate) fn continued(text: &str, indent: &str) -> String {
     let body = indented(text, indent);
     body.strip_prefix(indent).unwrap_or(&body).trim_end_matches('\n').to_owned()
 }
 
-/// Marks by which lists of ours set off their items, and those that look like them.
+/// Marks that separate the items of printed lists, and characters that look like them.
 const LIST_MARKS: &[char] = &[',', ';', '(', ')', '"', '→', '×', '，', '；', '（', '）', '“', '”', '、'];
 
-/// A name as an item of a list of ours. One that holds a mark of such lists stands in quotation marks, so it cannot
-/// look like several items; within them `"` and `\` have a `\` before them.
+/// A name as an item of a printed list. A name that holds a mark of these lists stands in quotation marks, so it
+/// cannot look like several items; within them `"` and `\` have a `\` before them.
 pub(crate) fn list_item(name: &str) -> Cow<'_, str> {
     if name.contains(LIST_MARKS) { Cow::Owned(quoted(name)) } else { Cow::Borrowed(name) }
 }
@@ -90,14 +90,14 @@ fn quoted(name: &str) -> String {
     out
 }
 
-/// The label of a place as an item of a list of ours: ` (id 37)` behind its name stays as it is.
+/// The label of a place as an item of a printed list: ` (id 37)` behind its name stays as it is.
 pub(crate) fn list_label(label: &str) -> String {
     let id = labelled_id(label).and_then(|_| label.rfind(" (id "));
     let (name, id) = label.split_at(id.unwrap_or(label.len()));
     format!("{}{id}", list_item(name))
 }
 
-/// A text within parentheses of ours: its own are brackets, so it ends with ours.
+/// A text to be printed within parentheses: its own parentheses become brackets, so it ends with the first `)`.
 pub(crate) fn within_parentheses(text: &str) -> Cow<'_, str> {
     if !text.contains(['(', ')', '（', '）']) {
         return Cow::Borrowed(text);

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::iter::successors;
 
-/// What to do where a file has a newer format.
+/// The hint for a file of a newer format.
 pub(crate) const NEWER_FORMAT: &str =
     "install the newest `memories`; until then the file can be read, not written";
 

@@ -115,7 +115,7 @@ impl ScopeName {
         }
     }
 
-    /// The same where only a place that is there can be meant: its id is its name.
+    /// Reads an id that must be one of an existing place: the id is its name.
     pub(crate) fn existing(self) -> ScopeName {
         match self {
             ScopeName::Place(id) => ScopeName::Name(id),

@@ -1,4 +1,4 @@
-//! What is kept of the log in the memory file, when a session of an agent ends.
+//! Writes into the memory file what a session of an agent taught, when it ends.
 //!
 //! The log enters; tries, actions that worked, and lessons leave, as the built-in rules write them. What a person has
 //! deleted is not written again.
@@ -26,7 +26,7 @@ const OFTEN: u64 = 2;
 /// Characters of a lesson's title.
 const TITLE_CHARS: usize = 60;
 
-/// What is to be written about one action in one folder.
+/// Evidence and lessons to write about one action in one folder.
 struct Kept<'a> {
     scope: Scope,
     action: u64,

@@ -65,7 +65,7 @@ pub(crate) struct Work<'a> {
     pub environment: u64,
 }
 
-/// What is known of a command.
+/// Knowledge of a command.
 #[derive(Debug)]
 pub(crate) struct Answer {
     /// The folder in which it runs.
@@ -111,7 +111,7 @@ impl Work<'_> {
         Surroundings::of(self.root, self.here, cd, self.store.real_path(), self.environment)
     }
 
-    /// What is known of a command line; `None` where it runs outside of the repository.
+    /// Finds what is known of a command line; `None` where it runs outside of the repository.
     ///
     /// # Errors
     ///

@@ -371,7 +371,7 @@ mod tests {
             let _ = split(&text);
         }
 
-        /// What one quotes for a shell is one word with that text.
+        /// A text that is quoted for a shell is one word with that text.
         #[test]
         fn quoted_words_come_back(words in prop::collection::vec("[a-z '\"\\\\$`|&;#é]{1,8}", 1..4)) {
             let text = shlex::try_join(words.iter().map(String::as_str)).expect("no NUL");

@@ -38,7 +38,7 @@ pub(crate) struct Surroundings {
     pub environment: u64,
 }
 
-/// What has changed since a failure.
+/// Changes since a failure.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Changes {
     /// Changes in words, the first few.
@@ -137,7 +137,7 @@ impl Surroundings {
         there
     }
 
-    /// What has changed since a failure; `later` are the lines behind it.
+    /// Changes since a failure; `later` are the lines of the log behind it.
     pub(crate) fn changes_since(&self, at: u64, run: &Run, later: &[Line]) -> Changes {
         let mut changes = Changes::default();
         self.named_files(at, run, &mut changes);
@@ -199,7 +199,7 @@ impl Surroundings {
                 continue;
             };
             let path = self.root.join(name);
-            // One that is missing was removed when the nearest folder above that is left was changed last.
+            // A missing file counts as removed at the time its nearest existing parent folder last changed.
             let metadata = path.ancestors().find_map(|path| fs::symlink_metadata(path).ok());
             if is_later(metadata, at) && path != self.memory_file {
                 changes.add(name.to_owned());

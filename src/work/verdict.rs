@@ -43,7 +43,7 @@ pub(crate) enum Verdict {
     No,
 }
 
-/// What is known of a command that failed.
+/// Knowledge of a command that failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Failure {
     /// The command line that failed last.
@@ -91,7 +91,7 @@ impl Verdict {
         self.into()
     }
 
-    /// What has changed since, in words.
+    /// Changes since the failure, in words.
     pub(crate) fn changed(&self) -> &[String] {
         match self {
             Verdict::OtherCircumstances(_, Difference::Changes(changes)) => &changes.named,
@@ -172,7 +172,7 @@ fn listed_failure(attempt: &Attempt) -> Failure {
     }
 }
 
-/// What the log knows of an action in a folder, since it last succeeded.
+/// The record in the log of an action in a folder, since it last succeeded.
 pub(super) struct History<'a> {
     /// Failures since the last success.
     pub(super) failures: u64,

@@ -21,7 +21,7 @@ use crate::types::{Memory, Scope, ScopeName, did_you_mean};
 /// The next step for turns that wait for a model, said once a command.
 pub(crate) const RETRY: &str = "`memories retry` offers queued turns to the model again";
 
-/// What allows a name that no place has, at commands with that flag.
+/// The hint for a name that no place has, at commands with that flag.
 pub(crate) const NEW_PLACE: &str = "`--new-place` gives a new place the next free id";
 
 /// Scopes with a similar id that a hint names at most.

@@ -111,7 +111,7 @@ fn root_of(here: &Path, store: &Store) -> PathBuf {
     WorkingFolder::new(here, store.real_path()).root().to_owned()
 }
 
-/// What is known of the working folder and of those worked in last.
+/// The recall of the working folder and of the folders worked in last.
 fn start(cli: &Cli<'_>, work: &Work<'_>) -> Result<Option<String>, Failure> {
     let mut limits = cli.settings.limits;
     limits.max_tokens = Some(cli.settings.hooks.max_tokens);
@@ -130,7 +130,7 @@ fn start(cli: &Cli<'_>, work: &Work<'_>) -> Result<Option<String>, Failure> {
     Ok((!views.is_empty()).then(|| render(&views, Format::Text)))
 }
 
-/// What is known of a command, before it runs.
+/// Tells what is known of a command, before it runs.
 fn before(cli: &Cli<'_>, work: &Work<'_>, command: &str) -> Result<Option<Said>, Failure> {
     let Some(answer) = work.known(command)? else { return Ok(None) };
     let Some(text) = answer.text() else { return Ok(None) };

@@ -20,7 +20,7 @@ use crate::notebook::Notebook;
 use crate::store::{Existing, Store, text_of, write_file};
 use crate::types::hint::RESOLVE;
 
-/// What git is doing. The value is the name in JSON.
+/// The operation of git that left the conflict. The value is the name in JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 enum Operation {
@@ -155,7 +155,7 @@ fn no_conflict(store: &Store, root: &Path) -> Failure {
 }
 
 impl Conflicted {
-    /// The texts of the sides, and that of the base, if there is one.
+    /// The texts of the sides, and the text of the base, if there is one.
     fn sides(&self, store: &Store) -> Result<(Sides, Option<String>), Failure> {
         let [base, ours, theirs] = &self.stages;
         let (Some(ours), Some(theirs)) = (ours, theirs) else { return Err(self.one_sided(store)) };

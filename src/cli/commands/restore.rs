@@ -71,7 +71,7 @@ pub fn run(mut cli: Cli<'_>, args: RestoreArgs) -> Result<u8, Failure> {
     cli.ui.answer(&json!({"restored": number, "file": file, "changed": written}), &text)
 }
 
-/// The number of a state; by default, that of the newest.
+/// The number of a state; by default, the number of the newest.
 fn chosen(store: &Store, backups: &[Backup], number: Option<u64>) -> Result<u64, Failure> {
     let Some(newest) = backups.first() else {
         let failure = Failure::user(format!("there is no former state of `{}`", store.path().display()));

@@ -26,7 +26,7 @@ pub(super) fn check_remote(
     Ok(())
 }
 
-/// The token of the file, else that of the variable, and its text.
+/// The token of the file, else of the variable, and its text.
 #[cfg(any(feature = "proxy", feature = "view"))]
 pub(super) fn token_of(
     file: Option<&std::path::Path>,

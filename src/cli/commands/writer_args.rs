@@ -12,7 +12,7 @@ pub(crate) struct WriterArgs {
 }
 
 impl WriterArgs {
-    /// Replaces the writer of the settings by that of the flag or the environment.
+    /// Replaces the writer of the settings by the writer of the flag or the environment.
     pub(crate) fn override_settings(self, cli: &mut Cli<'_>) {
         let WriterArgs { writer } = self;
         cli.settings.writer = writer.or(cli.settings.writer.take());

@@ -172,7 +172,7 @@ impl Line {
             .map(PathBuf::from)
     }
 
-    /// The first scope that the line names and the file has, and that of the flag `--in`.
+    /// The first scope that the line names and the file has, and the scope of the flag `--in`.
     fn scopes_in(&self, document: &Document, folder: &WorkingFolder) -> Vec<Scope> {
         let Some((_, before)) = self.words.split_last() else { return Vec::new() };
         let scope_of = |word: &str| match folder.scope_name(word).ok()? {

@@ -187,7 +187,7 @@ pub(super) fn merge_entry(
 }
 
 /// The side with the better run of the game, if both entries are the best run so far: the higher score, then a victory,
-/// then the fewer turns. Of equal ones that of the earlier episode, so that both sides take the same.
+/// then the fewer turns. Of equal runs the one of the earlier episode is taken, so that both sides take the same.
 pub(super) fn better_run(ours: &Memory, theirs: &Memory) -> Option<Side> {
     let worth = |memory: &Memory| {
         let run = Run::of(memory)?;

@@ -63,7 +63,7 @@ pub(super) fn merge_attempts(scope: &Scope, three: &Three<'_, [Attempt]>) -> Cha
         let reply = |attempt: &Attempt| template(&attempt.action, &attempt.reply);
         facts(one) == facts(other) && reply(one) == reply(other)
     };
-    // A try with the same mark is the same try, as one that was picked from the other branch.
+    // Two equal tries with one mark are one try, which a cherry-pick may have brought to both branches.
     let is_one = |one: &Attempt, other: &Attempt| one == other && one.episode.is_some() && one.turn.is_some();
     let combine = |base: Option<&Attempt>, one: &Attempt, other: &Attempt| {
         let moment = |attempt: &Attempt| (attempt.episode, attempt.turn, attempt.reply.clone());
@@ -89,7 +89,7 @@ pub(super) fn merge_ways(three: &Three<'_, [Way]>) -> Changes<Way, (String, u64)
     merge_by(three, Way::key, is_same, |_, _| false, combine)
 }
 
-/// What opened a way: as the side has it that changed it, of two changes the one that says more.
+/// The openers of a way: those of the side that changed them; where both did, the list that says more.
 fn merge_openers(base: Option<&Vec<String>>, sides: [&Vec<String>; 2]) -> Vec<String> {
     let changed = sides.into_iter().filter(|side| Some(*side) != base);
     changed.max_by_key(|side| (side.len(), *side)).or(base).cloned().unwrap_or_default()

@@ -19,7 +19,7 @@ pub(super) fn merge_lines(base: &str, ours: &str, theirs: &str, labels: Labels<'
     }
 }
 
-/// Merges lines of people, with those of ours before those of theirs where both changed the same.
+/// Merges lines of people. Where both sides changed the same lines, those of OURS stand before those of THEIRS.
 pub(super) fn merge_freely(base: &str, ours: &str, theirs: &str) -> String {
     fn split(text: &str) -> Vec<&str> {
         text.split_inclusive('\n').collect()

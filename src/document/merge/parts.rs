@@ -83,10 +83,10 @@ fn owned_ranges(parsed: &ParsedSection) -> Vec<Range<usize>> {
     owned
 }
 
-/// A change of a person's lines, by numbers of lines of ours and theirs.
+/// A change of a person's lines, by line numbers of OURS and THEIRS.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct LineChange {
-    /// Lines of ours that leave; where it is empty, the line before which `put` stands.
+    /// Lines of OURS that are removed; an empty range is the line before which `put` stands.
     pub(super) cut: Range<usize>,
     /// Lines of theirs that stand behind these.
     pub(super) put: Vec<usize>,

@@ -58,7 +58,7 @@ pub(super) struct SectionMerge<'a> {
     pub(super) style: Style,
 }
 
-/// The changes of one section of ours.
+/// The changes of one section of OURS.
 #[derive(Default)]
 pub(super) struct Edits {
     /// Ranges of the text with their new lines.
@@ -159,7 +159,7 @@ impl SectionMerge<'_> {
         self.add_parts(by_part, edits);
     }
 
-    /// Cuts lines of ours, and puts lines of theirs there.
+    /// Replaces lines of OURS by lines of THEIRS.
     fn change_lines(&self, part: &Part, change: &LineChange, edits: &mut Edits) {
         let text = self.ours.text;
         let cut = &part.lines[change.cut.clone()];

@@ -83,7 +83,7 @@ struct Merge<'a> {
     merged: Document,
     /// Blocks of the result that leave.
     gone: BTreeSet<usize>,
-    /// Blocks of theirs that come behind so many blocks of the result.
+    /// Blocks of THEIRS, by the number of blocks of the result that stand before them.
     behind: BTreeMap<usize, Vec<Block>>,
     /// The sections that were merged.
     meant: Vec<Meant>,

@@ -10,8 +10,8 @@ use foldhash::fast::FixedState;
 
 use crate::map::layout::axis::Axis;
 
-/// Limit of the search for a better order, for one part of the map. To take all wishes in one order costs their number
-/// times that of the places.
+/// Limit of the search for a better order, for one part of the map. Taking all wishes in one order costs the number
+/// of wishes times the number of places.
 const EFFORT: usize = 10_000_000;
 
 /// A wish of ways: where a place should stand, seen from another.
@@ -34,7 +34,7 @@ pub(super) struct Agreed {
     taken: HashSet<(usize, usize), FixedState>,
 }
 
-/// What can be kept of the wishes: the constraints, and which wishes hold in them exactly.
+/// The wishes that can be kept: the constraints, and which wishes hold in them exactly.
 pub(super) fn agree(places: usize, wishes: &[Wish]) -> (Agreed, Vec<bool>) {
     let mut order: Vec<usize> = (0..wishes.len()).collect();
     order.sort_by_key(|at| std::cmp::Reverse(wishes[*at].ways));

@@ -9,7 +9,7 @@ use crate::types::direction::Direction;
 /// Radius of the bends, in pixels.
 const BEND: f64 = 9.0;
 
-/// What speaks against a line.
+/// A reason to distrust a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Doubt {
     None,
@@ -52,7 +52,7 @@ pub(super) fn drawn(pair: &Pair<'_>, is_between_levels: bool) -> Drawn {
     Drawn { class, doubt, is_old, is_one_way: there != back }
 }
 
-/// What speaks against the best of several ways to one place.
+/// The reason to distrust the best of several ways to one place.
 fn doubt(edges: &[&Edge<'_>]) -> Doubt {
     let of = |edge: &&Edge<'_>| match () {
         () if edge.is_deadly => Doubt::Deadly,

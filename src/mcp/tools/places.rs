@@ -111,8 +111,8 @@ fn place(call: &Call<'_>) -> Result<ScopeName, Refusal> {
     }
 }
 
-/// The place that an argument names. A name to which nothing comes near is that of a place which is visited for the first
-/// time, and a warning; any other unknown name is a slip.
+/// The place that an argument names. A name like no name of the file is a place that is visited for the first time,
+/// with a warning; any other unknown name is a slip.
 fn place_to_recall(call: &Call<'_>) -> Result<(ScopeName, Option<String>), Refusal> {
     let location = call.arguments.required(&LOCATION)?;
     match call.memories.scope_name(&location)? {

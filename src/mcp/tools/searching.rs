@@ -44,7 +44,8 @@ pub(crate) const QUERY_MEMORIES: Tool = Tool {
     run: query_memories,
 };
 
-/// The same under an earlier name, with `query` for `question`, which prompts of agents still have. It is not listed.
+/// The search under its earlier name, with `query` for `question`, which prompts of agents still have. It is not
+/// listed.
 pub(crate) const QUERY_MEMORY: Tool =
     Tool { name: "query_memory", parameters: &[QUERY, QUESTION, ANSWER], ..QUERY_MEMORIES };
 

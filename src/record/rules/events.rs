@@ -65,7 +65,7 @@ fn by(action: &str, told: &str) -> String {
     }
 }
 
-/// The same of an action that the game refused: what happened then was not its doing.
+/// Tells what happened after an action that the game refused, which did not cause it.
 fn after(action: &str, told: &str) -> String {
     if told.is_empty() && !action.is_empty() { format!("After `{action}`.") } else { by("", told) }
 }
@@ -83,7 +83,7 @@ fn told_before(reply: &Reply) -> impl Iterator<Item = &Fragment> {
     sentences.filter(|fragment| !is_refusal(&fragment.text) && !is_obituary(&fragment.text))
 }
 
-/// True if this reply, or that of an earlier turn which ended at this place, says that it is dark.
+/// True if this reply, or the reply of an earlier turn which ended at this place, says that it is dark.
 fn is_in_the_dark(turn: &TurnView<'_>, reply: &Reply) -> bool {
     let earlier = turn.context.history.iter().filter(|earlier| {
         let ended = earlier.location_after.as_ref().or(earlier.location_before.as_ref());

@@ -59,7 +59,7 @@ pub(super) struct Reply {
 }
 
 impl Reply {
-    /// Splits a reply. The last name is that of the place where the player is now.
+    /// Splits a reply. The last name is the name of the place where the player is now.
     pub(super) fn new(reply: &str, names: &[&str]) -> Reply {
         let lines = join_lines(reply, names);
         let mut fragments = Vec::new();
@@ -326,7 +326,7 @@ pub(super) fn fit<K: Ord>(said: &[&Fragment], weight: impl Fn(&Fragment) -> K, l
     text.strip_suffix([',', ';', ':']).map_or_else(|| text.clone(), |text| format!("{text}."))
 }
 
-/// A text of at most so many characters. Sentences of that length are lists, which are cut behind an item.
+/// Cuts a text to at most `chars` characters. Sentences of that length are lists, which are cut behind an item.
 pub(super) fn bounded(text: &str, chars: usize) -> String {
     if text.chars().nth(chars).is_none() {
         return text.to_owned();

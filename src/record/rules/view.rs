@@ -106,7 +106,7 @@ impl TurnView<'_> {
         }
     }
 
-    /// Names of both places, for recognising title lines; that of the present place is the last.
+    /// Names of both places, for recognising title lines; the name of the present place is the last.
     pub(super) fn place_names(&self) -> Vec<&str> {
         [self.from.as_str(), &self.to].into_iter().filter(|name| !name.is_empty()).collect()
     }

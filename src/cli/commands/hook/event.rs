@@ -44,7 +44,7 @@ pub(super) enum Said {
     Refused(String),
 }
 
-/// What happens.
+/// The kind of an event.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum EventKind {
     /// A session begins.
