@@ -66,7 +66,7 @@ const MEMORY_FILE_NAME: &str = "Memories.md";
 const MAX_TOKENS_BY_SETTING: usize = 500;
 
 /// The settings file that `init` writes: every key, commented out, with its default.
-pub(crate) const TEMPLATE: &str = include_str!("../../memories.toml.example");
+pub(crate) const TEMPLATE: &str = include_str!("../../examples/memories.toml.example");
 
 /// All settings, with nothing left to interpret.
 #[derive(Debug)]

@@ -31,7 +31,7 @@ fn seeds(name: &str) -> Vec<String> {
             }
         }
         "answer" => {}
-        _ => seeds.push(read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("Memories.md.example"))),
+        _ => seeds.push(read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/Memories.md.example"))),
     }
     seeds
 }

@@ -11,7 +11,7 @@ use crate::cli::settings::TEMPLATE;
 use crate::store::{Existing, write_file};
 
 /// Text of a new memory file: a title, and a comment that explains the format.
-pub(crate) const EXAMPLE: &str = include_str!("../../../Memories.md.example");
+pub(crate) const EXAMPLE: &str = include_str!("../../../examples/Memories.md.example");
 
 /// Write a memory file that explains itself, and its settings
 #[derive(Debug, clap::Args)]
