@@ -402,7 +402,7 @@ def test_a_recorded_episode_gives_the_same_values(program: str, tmp_path: Path) 
 
 
 def test_a_model_that_is_not_asked_is_a_warning_that_a_user_sees(program: str, tmp_path: Path) -> None:
-    (tmp_path / "memories.toml").write_text('[llm]\nprovider = "replay"\nreplay = "answers.jsonl"\n', "utf-8")
+    (tmp_path / "memories.toml").write_text('[llm]\nprovider = "command"\ncommand = ["model"]\n', "utf-8")
     memories = Memories(tmp_path / "Memories.md", program=program)
     with pytest.warns(UserWarning, match="its model is not asked"):
         recorded = memories.record(Turn("wait", "Time passes.", Place(33, "Cellar")))

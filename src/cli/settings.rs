@@ -339,7 +339,10 @@ fn read_llm(
         let variables = for_programs(|name| passed.iter().any(|passed| passed == name));
         config.program_environment = llm::ProgramEnvironment::new(variables, passed);
     }
-    config.replay = file.read_path("llm.replay")?;
+    #[cfg(debug_assertions)]
+    {
+        config.replay = file.read_path("llm.replay")?;
+    }
     file.set("llm.timeout", duration, &mut config.limits.timeout)?;
     file.set("llm.max_retries", small, &mut config.limits.max_retries)?;
     file.set("llm.max_output_tokens", small, &mut config.max_output_tokens)?;

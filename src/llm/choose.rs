@@ -8,6 +8,7 @@ use std::fmt;
 use crate::llm::command::Command;
 use crate::llm::config::{Config, Environment, Provider, key_of, text_of};
 use crate::llm::model::{Model, ModelError};
+#[cfg(debug_assertions)]
 use crate::llm::replay::Replay;
 
 /// A model, and a notice about the choice.
@@ -43,6 +44,7 @@ pub fn choose(config: &Config, environment: &Environment, seed: u64) -> Result<C
     let model: Option<Box<dyn Model>> = match provider {
         Provider::Auto | Provider::Offline => None,
         Provider::Command => Some(Box::new(Command::new(config)?)),
+        #[cfg(debug_assertions)]
         Provider::Replay => {
             let path = config.replay.as_ref().ok_or_else(|| ModelError::Settings {
                 problem: "provider `replay` has no file".to_owned(),
@@ -171,7 +173,11 @@ mod tests {
 
     #[test]
     fn a_provider_without_its_required_setting_is_an_error() {
-        for provider in [Provider::Command, Provider::Replay] {
+        for provider in [
+            Provider::Command,
+            #[cfg(debug_assertions)]
+            Provider::Replay,
+        ] {
             let error = choose(&with(provider), &Environment::default(), 1).unwrap_err();
             assert!(matches!(error, ModelError::Settings { .. }), "{error}");
         }

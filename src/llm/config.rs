@@ -6,6 +6,7 @@
 
 use std::ffi::OsString;
 use std::fmt;
+#[cfg(debug_assertions)]
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -32,7 +33,8 @@ pub enum Provider {
     Ollama,
     /// Any program: prompt on stdin, answer on stdout.
     Command,
-    /// Recorded answers from a file.
+    /// Recorded answers from a file, for tests.
+    #[cfg(debug_assertions)]
     Replay,
     /// No model: built-in rules take its place.
     Offline,
@@ -116,6 +118,7 @@ pub struct Config {
     /// The environment of that program. Default: empty.
     pub program_environment: ProgramEnvironment,
     /// The file of `replay`. Default: none.
+    #[cfg(debug_assertions)]
     pub replay: Option<PathBuf>,
     /// Limits of one question. Default: 60 s, 2 retries.
     pub limits: RequestLimits,
@@ -139,6 +142,7 @@ impl Default for Config {
             fallback_base_url: None,
             command: Vec::new(),
             program_environment: ProgramEnvironment::default(),
+            #[cfg(debug_assertions)]
             replay: None,
             limits: RequestLimits::new(Duration::from_secs(60)),
             max_output_tokens: 500,

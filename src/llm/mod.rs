@@ -7,8 +7,8 @@
 //! before the first question, and every question ends within its time limit.
 //!
 //! [`choose`] turns settings into a [`Model`]. Each provider has a file: `openai`, `anthropic` and
-//! `ollama` (on top of `served`, `form`, `address`, `server`, `http` and `connect`), `command` and
-//! `replay`. What servers refuse outlives a command in [`Refusals`]. Models that turn texts into vectors are in
+//! `ollama` (on top of `served`, `form`, `address`, `server`, `http` and `connect`), `command`; and
+//! `replay`, which only builds with debug assertions have. What servers refuse outlives a command in [`Refusals`]. Models that turn texts into vectors are in
 //! [`embedding`].
 
 #[cfg(feature = "llm")]
@@ -35,6 +35,7 @@ mod ollama;
 #[cfg(feature = "llm")]
 mod openai;
 mod refusals;
+#[cfg(debug_assertions)]
 mod replay;
 mod secrets;
 #[cfg(feature = "llm")]

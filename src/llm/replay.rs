@@ -1,4 +1,4 @@
-//! Recorded answers, for tests and demonstrations.
+//! Recorded answers, for tests: the program as it is shipped has no provider `replay`.
 //!
 //! A JSONL file enters. Each line has `answer` (a text, or an object that is returned as JSON) or `error`
 //! (`unreachable`, `refused`, `garbled`), and optionally `when`, a text that the prompt must contain. The

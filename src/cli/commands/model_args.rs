@@ -10,8 +10,8 @@ pub(crate) const FOR_A_MODEL: &str = "turns, chats and memories that a model is 
 
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct ModelArgs {
-    /// Which model: auto, openai, anthropic, ollama, command, replay, or offline for the
-    /// built-in rules
+    /// Which model: auto, openai, anthropic, ollama, command, or offline for the built-in
+    /// rules
     #[arg(long, value_name = "PROVIDER", value_parser = parse_provider)]
     provider: Option<llm::Provider>,
     /// The model's name

@@ -15,7 +15,7 @@ use crate::cli::ui::Ui;
 A memories.toml beside the memory file or above may have come with a repository.
 It sets limits and tastes, but until you trust it, these keys in it are ignored:
 `provider` (other than offline), `model`, `base_url`, `command`, `pass_env`,
-`replay`, `embedder` (other than embedded), `embedding_model`, `embedding_url`,
+`embedder` (other than embedded), `embedding_model`, `embedding_url`,
 the texts around memories in chats, a `memory_file` or `map` outside of its
 folder, and a `memory_file` that is not Markdown.
 

@@ -13,10 +13,7 @@ pub(crate) const VARIABLES: [(&str, &str); 37] = [
     ("MEMORIES_FILE", "The memory file, as by --file."),
     ("MEMORIES_CONFIG", "The settings, as by --config: they are trusted."),
     ("MEMORIES_WRITER", "Who writes, as by --writer."),
-    (
-        "MEMORIES_PROVIDER",
-        "Who answers as the model: auto, openai, anthropic, ollama, command, replay or offline.",
-    ),
+    ("MEMORIES_PROVIDER", "Who answers as the model: auto, openai, anthropic, ollama, command or offline."),
     ("MEMORIES_MODEL", "The model's name."),
     ("MEMORIES_BASE_URL", "The address of the model's server."),
     ("MEMORIES_API_KEY", "The key for that address, or for the one that trusted settings name."),
