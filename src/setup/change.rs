@@ -7,10 +7,12 @@
 use std::path::{Path, PathBuf};
 
 use super::agent::Target;
-use super::edit::{self, Edited};
+use super::edit::{self, Edited, Format};
 use super::entry::State;
 use super::error::SetupError;
+use super::piece::Piece;
 use super::record::{self, Written};
+use super::yaml;
 use crate::store::{OtherFile, make_folders, real_path, remove_empty_folder};
 
 /// Times that a file is read again because another program changed it.
@@ -34,6 +36,8 @@ pub(crate) struct Change {
     pub states: Vec<State>,
     /// Inserted and removed lines, without anything else of the file.
     pub difference: String,
+    /// What is left to a person: the lines to paste, or the place of the entry to remove.
+    pub by_hand: Option<String>,
 }
 
 impl Change {
@@ -113,7 +117,7 @@ fn plan(
     file: &OtherFile,
     action: Action,
     written: &Written,
-) -> Result<(Change, Vec<super::piece::Piece>), SetupError> {
+) -> Result<(Change, Vec<Piece>), SetupError> {
     let before = file.text().map(str::to_owned);
     let text = before.as_deref().unwrap_or_default();
     let edit = match action {
@@ -123,12 +127,25 @@ fn plan(
     let edited = edit(target.format, text, &target.entries, &written.pieces);
     let Edited { text, pieces, states, difference } =
         edited.map_err(|problem| SetupError::Text { path: target.path.clone(), problem })?;
+    let by_hand = by_hand(target, action, &text, &states);
     let was_made = before.is_some() && written.made.contains(&file.path().to_owned());
     let after = match action {
         Action::Remove if before.is_none() || was_made && text.trim().is_empty() => None,
         _ => Some(text),
     };
-    Ok((Change { before, after, states, difference }, pieces))
+    Ok((Change { before, after, states, difference, by_hand }, pieces))
+}
+
+/// The part of a person in a file that is only read.
+fn by_hand(target: &Target, action: Action, text: &str, states: &[State]) -> Option<String> {
+    let wanted = if action == Action::Apply { State::Missing } else { State::Present };
+    let mut left = target.entries.iter().zip(states).filter(|(_, state)| **state == wanted);
+    let (entry, _) = left.next().filter(|_| target.format == Format::Yaml)?;
+    Some(match (action, yaml::line(text, entry)) {
+        (Action::Apply, _) => yaml::block(entry),
+        (Action::Remove, Some(line)) => format!("`{}` in line {line}", entry.name()),
+        (Action::Remove, None) => format!("`{}`", entry.name()),
+    })
 }
 
 /// Writes the new text. False if another program was faster.
@@ -136,7 +153,7 @@ fn put(
     path: &Path,
     file: &OtherFile,
     text: &str,
-    pieces: Vec<super::piece::Piece>,
+    pieces: Vec<Piece>,
     mut written: Written,
     options: &Options<'_>,
 ) -> Result<bool, SetupError> {

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::difference::Difference;
 use super::entry::{Entry, State};
 use super::json::{self, Dialect};
-use super::piece::{Insertion, Piece};
+use super::piece::Piece;
 use super::problem::Problem;
 use super::{toml, yaml};
 
@@ -18,6 +18,7 @@ use super::{toml, yaml};
 pub(crate) enum Format {
     Json(Dialect),
     Toml,
+    /// Only read: people paste the entry.
     Yaml,
 }
 
@@ -38,112 +39,128 @@ const NOT_EXACT: &str = "its form is one that cannot be edited exactly";
 impl Format {
     /// The value of a text, null where it is blank.
     pub(crate) fn value(self, text: &str) -> Result<Value, Problem> {
-        Ok(match self {
-            Format::Json(dialect) => json::parse(text, dialect)?.map_or(Value::Null, |root| root.value()),
-            Format::Toml => toml::value(text)?,
-            Format::Yaml => yaml::parse(text)?.root.map_or(Value::Null, |root| root.value()),
-        })
-    }
-
-    fn insertion(self, text: &str, entry: &Entry) -> Result<Insertion, Problem> {
         match self {
-            Format::Json(dialect) => json::insertion(text, json::parse(text, dialect)?.as_ref(), entry),
-            Format::Toml => toml::insertion(text, entry),
-            Format::Yaml => yaml::insertion(text, &yaml::parse(text)?, entry),
+            Format::Json(dialect) => json::value(text, dialect),
+            Format::Toml => toml::value(text),
+            Format::Yaml => yaml::value(text),
         }
     }
 
-    /// Texts without an entry, the most exact first. The caller proves them.
-    fn candidates(self, text: &str, entry: &Entry, position: usize, piece: Option<&Piece>) -> Vec<String> {
-        let mut candidates = Vec::new();
-        if let Format::Json(dialect) = self {
-            let Ok(Some(root)) = json::parse(text, dialect) else { return candidates };
-            candidates
-                .extend(piece.and_then(|piece| json::without_piece(text, &root, entry, position, piece)));
-            candidates.extend(json::without(text, &root, entry, position));
-            return candidates;
+    /// The byte at which an entry is inserted, its text, and the number of tables and lists on the way that were there
+    /// before.
+    fn insertion(self, text: &str, entry: &Entry) -> Result<(usize, String, usize), Problem> {
+        match self {
+            Format::Json(dialect) => json::insertion(text, dialect, entry),
+            _ => Ok((text.len(), toml::insertion(text, entry)?, entry.path.len())),
         }
-        if let Some(Piece { before, core, after, .. }) = piece {
-            for whole in
-                [[before, core, after].map(String::as_str).concat(), [before.as_str(), core].concat()]
-            {
-                candidates.extend(
-                    text.match_indices(&whole)
-                        .map(|(at, _)| [&text[..at], &text[at + whole.len()..]].concat()),
-                );
-            }
-        }
-        candidates.extend(match self {
-            Format::Yaml => yaml::parse(text).ok().and_then(|document| yaml::without(text, &document, entry)),
+    }
+
+    fn without(self, text: &str, entry: &Entry, position: usize) -> Option<String> {
+        match self {
+            Format::Json(dialect) => json::without(text, dialect, entry, position),
             _ => toml::without(text, entry),
-        });
-        candidates
-    }
-
-    fn without_empty_holder(self, text: &str, entry: &Entry, existing: usize) -> Option<String> {
-        match self {
-            Format::Json(dialect) => {
-                json::without_empty_holder(text, &json::parse(text, dialect).ok()??, entry, existing)
-            }
-            Format::Yaml => yaml::without_empty_holder(text, &yaml::parse(text).ok()?, entry, existing),
-            Format::Toml => None,
         }
     }
+}
 
-    /// Puts one entry in.
-    fn insert(
-        self,
-        text: &str,
-        entry: &Entry,
-        difference: &mut Difference,
-    ) -> Result<(String, Piece), Problem> {
-        let root = self.value(text)?;
-        let insertion = self.insertion(text, entry)?;
-        let new = insertion.applied(text);
-        let is_wanted =
-            |value: Value| [false, true].iter().any(|&is_first| entry.added(&root, is_first) == value);
-        if !self.value(&new).is_ok_and(is_wanted) {
+/// A text while it is edited.
+struct Draft {
+    format: Format,
+    text: String,
+    root: Value,
+    difference: Difference,
+}
+
+impl Draft {
+    fn new(format: Format, text: &str) -> Result<Draft, Problem> {
+        let root = format.value(text)?;
+        Ok(Draft { format, text: text.to_owned(), root, difference: Difference::default() })
+    }
+
+    /// Takes a new text over if its value is the wanted one: the proof of each edit.
+    fn accepts(&mut self, text: String, is_wanted: impl Fn(&Value) -> bool) -> bool {
+        let Some(root) = self.format.value(&text).ok().filter(is_wanted) else { return false };
+        (self.text, self.root) = (text, root);
+        true
+    }
+
+    /// Puts an entry in.
+    fn insert(&mut self, entry: &Entry) -> Result<Piece, Problem> {
+        let (at, text, existing) = self.format.insertion(&self.text, entry)?;
+        let wanted = [false, true].map(|is_first| entry.added(&self.root, is_first));
+        let new = [&self.text[..at], &text, &self.text[at..]].concat();
+        if !self.accepts(new, |root| wanted.contains(root)) {
             return Err(Problem::NotEditable(NOT_EXACT));
         }
-        let Insertion { at, existing, before, core, after } = insertion;
-        difference.insert(entry.name(), &entry.value, at, new.len() - text.len());
-        let value = entry.value.clone();
-        Ok((new, Piece { entry: entry.name(), value, existing, before, core, after }))
+        self.difference.insert(entry.name(), &entry.value, at, text.len());
+        Ok(Piece { entry: entry.name(), value: entry.value.clone(), existing, text })
     }
 
-    /// Takes one value of an entry out.
-    fn take_out(
-        self,
-        text: &str,
-        entry: &Entry,
-        value: &Value,
-        piece: Option<&Piece>,
-        difference: &mut Difference,
-    ) -> Result<String, Problem> {
-        let root = self.value(text)?;
-        let Some(position) = entry.position(&root, value) else { return Ok(text.to_owned()) };
-        let wanted = normal(entry.removed(&root, value));
-        let is_exact =
-            |new: &String| self.value(new).is_ok_and(|found| normal(entry.pruned(&found)) == wanted);
-        let found = self.candidates(text, entry, position, piece).into_iter().find(is_exact);
-        let new = found.ok_or(Problem::NotEditable(NOT_EXACT))?;
-        let core = piece.map_or_else(|| format!("{}: {value}", entry.name()), |piece| piece.core.clone());
-        difference.remove(entry.name(), value, core, text, &new);
-        Ok(new)
+    /// Takes one value of an entry out: as the text that was inserted, or by its place.
+    fn take_out(&mut self, entry: &Entry, value: &Value, piece: Option<&Piece>) -> Result<(), Problem> {
+        let Some(position) = entry.position(&self.root, value) else { return Ok(()) };
+        let wanted = normal(entry.removed(&self.root, value));
+        let before = self.text.clone();
+        let inserted = piece.map_or("", |piece| &piece.text);
+        let places = before.match_indices(inserted).filter(|_| !inserted.is_empty());
+        let texts = places.map(|(at, _)| [&before[..at], &before[at + inserted.len()..]].concat());
+        let mut texts = texts.chain(self.format.without(&before, entry, position));
+        if !texts.any(|text| self.accepts(text, |root| normal(entry.pruned(root)) == wanted)) {
+            return Err(Problem::NotEditable(NOT_EXACT));
+        }
+        let core = match piece {
+            Some(piece) => piece.text.trim_matches([',', ' ', '\t', '\r', '\n']).to_owned(),
+            None => format!("{}: {value}", entry.name()),
+        };
+        self.difference.remove(entry.name(), value, core, &before, &self.text);
+        Ok(())
     }
 
     /// Takes tables and lists out that we made, as far as nothing is left in them.
-    fn prune(self, mut text: String, entry: &Entry, existing: usize) -> Result<String, Problem> {
-        let wanted = normal(entry.pruned(&self.value(&text)?));
-        while let Some(shorter) = self.without_empty_holder(&text, entry, existing) {
-            if shorter == text
-                || !self.value(&shorter).is_ok_and(|value| normal(entry.pruned(&value)) == wanted)
-            {
+    fn prune(&mut self, entry: &Entry, existing: usize) {
+        let Format::Json(dialect) = self.format else { return };
+        let wanted = normal(entry.pruned(&self.root));
+        while let Some(shorter) = json::without_empty_holder(&self.text, dialect, entry, existing) {
+            if shorter == self.text || !self.accepts(shorter, |root| normal(entry.pruned(root)) == wanted) {
                 break;
             }
-            text = shorter;
         }
-        Ok(text)
+    }
+
+    /// Takes all entries out, the last one that was put in first. The pieces leave that stay in the text: those that
+    /// somebody changed, and those of other agents.
+    fn take_all_out(&mut self, entries: &[Entry], pieces: &[Piece]) -> Result<Vec<Piece>, Problem> {
+        let known = with_former(entries, pieces);
+        let entry_of = |piece: &Piece| known.iter().find(|entry| is_of(piece, entry));
+        let found = states(&self.root, &known, pieces);
+        let is_changed = |piece: &Piece| {
+            known.iter().zip(&found).any(|(entry, state)| is_of(piece, entry) && *state == State::Changed)
+        };
+        let (mut left, taken): (Vec<Piece>, Vec<Piece>) =
+            pieces.iter().cloned().partition(|piece| entry_of(piece).is_none() || is_changed(piece));
+        left.iter_mut().for_each(|piece| inherit(piece, &taken));
+        for piece in pieces.iter().rev() {
+            if let Some(entry) = entry_of(piece) {
+                self.take_out(entry, &piece.value, Some(piece))?;
+                self.prune(entry, piece.existing);
+            }
+        }
+        for entry in entries {
+            self.take_out(entry, &entry.value, None)?;
+        }
+        // A table in which a later entry stood may be empty only now.
+        for piece in pieces.iter().rev() {
+            if let Some(entry) = entry_of(piece) {
+                self.prune(entry, piece.existing);
+            }
+        }
+        Ok(left)
+    }
+
+    /// The text with its mark, and what was done to it.
+    fn finished(self, mark: &str, pieces: Vec<Piece>, states: Vec<State>) -> Edited {
+        let difference = self.difference.lines(&self.text);
+        Edited { text: [mark, &self.text].concat(), pieces, states, difference }
     }
 }
 
@@ -211,28 +228,29 @@ pub(crate) fn apply(
     pieces: &[Piece],
 ) -> Result<Edited, Problem> {
     let (mark, body) = split_mark(text);
-    let found = states(&format.value(body)?, entries, pieces);
-    let (mut body, mut pieces) = (body.to_owned(), pieces.to_vec());
-    let root = format.value(&body)?;
-    let known = with_former(entries, &pieces);
-    let has_former = known[entries.len()..].iter().any(|entry| entry.state(&root, None) == State::Present);
-    let mut difference = Difference::default();
-    if has_former || found.contains(&State::Outdated) {
-        (body, pieces) = take_all_out(format, body, entries, &pieces, &mut difference)?;
+    let mut draft = Draft::new(format, body)?;
+    let found = states(&draft.root, entries, pieces);
+    if format == Format::Yaml {
+        return Ok(draft.finished(mark, pieces.to_vec(), found));
     }
-    for (entry, state) in entries.iter().zip(states(&format.value(&body)?, entries, &pieces)) {
+    let known = with_former(entries, pieces);
+    let is_present = |entry: &Entry| entry.state(&draft.root, None) == State::Present;
+    let has_former = known[entries.len()..].iter().any(is_present);
+    let mut pieces = pieces.to_vec();
+    if has_former || found.contains(&State::Outdated) {
+        pieces = draft.take_all_out(entries, &pieces)?;
+    }
+    for (entry, state) in entries.iter().zip(states(&draft.root, entries, &pieces)) {
         if state == State::Missing {
-            let (longer, mut piece) = format.insert(&body, entry, &mut difference)?;
+            let mut piece = draft.insert(entry)?;
             // What an earlier run made is still ours, although its entry was deleted since.
             let earlier = piece_of(entry, &pieces).map(|earlier| earlier.existing);
             piece.existing = piece.existing.min(earlier.unwrap_or(piece.existing));
             pieces.retain(|piece| !is_of(piece, entry));
             pieces.push(piece);
-            body = longer;
         }
     }
-    let difference = difference.lines(&body);
-    Ok(Edited { text: format!("{mark}{body}"), pieces, states: found, difference })
+    Ok(draft.finished(mark, pieces, found))
 }
 
 /// Takes out what we put in. What somebody changed stays.
@@ -247,46 +265,10 @@ pub(crate) fn remove(
     pieces: &[Piece],
 ) -> Result<Edited, Problem> {
     let (mark, body) = split_mark(text);
-    let found = states(&format.value(body)?, entries, pieces);
-    let mut difference = Difference::default();
-    let (body, pieces) = take_all_out(format, body.to_owned(), entries, pieces, &mut difference)?;
-    let difference = difference.lines(&body);
-    Ok(Edited { text: format!("{mark}{body}"), pieces, states: found, difference })
-}
-
-/// Takes all entries out, the last one that was put in first. The pieces leave that stay in the text: those that
-/// somebody changed, and those of other agents.
-fn take_all_out(
-    format: Format,
-    mut text: String,
-    entries: &[Entry],
-    pieces: &[Piece],
-    difference: &mut Difference,
-) -> Result<(String, Vec<Piece>), Problem> {
-    let known = with_former(entries, pieces);
-    let entry_of = |piece: &Piece| known.iter().find(|entry| is_of(piece, entry));
-    let found = states(&format.value(&text)?, &known, pieces);
-    let is_changed = |piece: &Piece| {
-        known.iter().zip(&found).any(|(entry, state)| is_of(piece, entry) && *state == State::Changed)
-    };
-    let (mut left, taken): (Vec<Piece>, Vec<Piece>) =
-        pieces.iter().cloned().partition(|piece| entry_of(piece).is_none() || is_changed(piece));
-    left.iter_mut().for_each(|piece| inherit(piece, &taken));
-    for piece in pieces.iter().rev() {
-        let Some(entry) = entry_of(piece) else { continue };
-        text = format.take_out(&text, entry, &piece.value, Some(piece), difference)?;
-        text = format.prune(text, entry, piece.existing)?;
-    }
-    for entry in entries {
-        text = format.take_out(&text, entry, &entry.value, None, difference)?;
-    }
-    // A table in which a later entry stood may be empty only now.
-    for piece in pieces.iter().rev() {
-        if let Some(entry) = entry_of(piece) {
-            text = format.prune(text, entry, piece.existing)?;
-        }
-    }
-    Ok((text, left))
+    let mut draft = Draft::new(format, body)?;
+    let found = states(&draft.root, entries, pieces);
+    let left = if format == Format::Yaml { pieces.to_vec() } else { draft.take_all_out(entries, pieces)? };
+    Ok(draft.finished(mark, left, found))
 }
 
 /// Lets a piece that is left answer for the tables that were made for pieces that are taken out.

@@ -1,15 +1,15 @@
-//! JSON, JSON with comments, and JSON5: reads the tree of a text, and edits it between its brackets.
+//! JSON, JSON with comments, and JSON5: the syntax tree of a library finds the places of entries, and takes them out.
 
-use jsonc_parser::ast;
-use jsonc_parser::common::Ranged;
-use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use jsonc_parser::cst::{CstNode, CstObject, CstObjectProp, CstRootNode};
+use jsonc_parser::errors::ParseError;
+use jsonc_parser::{ParseOptions, parse_to_serde_value};
+use serde::Serialize;
 use serde_json::Value;
+use serde_json::ser::{PrettyFormatter, Serializer};
 
 use super::entry::{Entry, Slot};
-use super::flow::{Brackets, New};
-use super::piece::{Insertion, Piece, cut, line_ending};
+use super::piece::line_ending;
 use super::problem::Problem;
-use super::tree::{Member, Node, Shape};
 
 /// Liberties that a file may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,10 +25,9 @@ pub(crate) enum Dialect {
 /// The indentation where a text shows none.
 const UNIT: &str = "  ";
 
-/// The tree of a text; none where it is blank.
-pub(super) fn parse(text: &str, dialect: Dialect) -> Result<Option<Node>, Problem> {
+fn options(dialect: Dialect) -> ParseOptions {
     let five = dialect == Dialect::Five;
-    let options = ParseOptions {
+    ParseOptions {
         allow_comments: dialect != Dialect::Strict,
         allow_trailing_commas: dialect != Dialect::Strict,
         allow_missing_commas: false,
@@ -39,132 +38,163 @@ pub(super) fn parse(text: &str, dialect: Dialect) -> Result<Option<Node>, Proble
         allow_bare_decimal_point_numbers: five,
         allow_non_finite_numbers: five,
         allow_extended_string_escapes: five,
-    };
-    let parsed = parse_to_ast(text, &CollectOptions::default(), &options)
-        .map_err(|error| Problem::at(text, error.range().start, &error.kind().to_string()))?;
-    Ok(parsed.value.map(node))
+    }
 }
 
-fn node(value: ast::Value<'_>) -> Node {
-    let range = value.range();
-    let shape = match value {
-        ast::Value::Object(object) => Shape::Table(
-            object
-                .properties
-                .into_iter()
-                .map(|property| Member {
-                    start: property.range.start,
-                    name: property.name.into_string(),
-                    node: node(property.value),
-                })
-                .collect(),
-        ),
-        ast::Value::Array(array) => Shape::List(array.elements.into_iter().map(node).collect()),
-        ast::Value::StringLit(text) => Shape::Scalar(text.value.into_owned().into()),
-        // Numbers are only compared with themselves.
-        ast::Value::NumberLit(number) => {
-            Shape::Scalar(serde_json::from_str(number.value).unwrap_or_else(|_| Value::from(number.value)))
-        }
-        ast::Value::BooleanLit(boolean) => Shape::Scalar(boolean.value.into()),
-        ast::Value::NullKeyword(_) => Shape::Scalar(Value::Null),
-    };
-    Node { range: range.start..range.end, shape }
+fn problem(text: &str, error: &ParseError) -> Problem {
+    Problem::at(text, error.range().start, &error.kind().to_string())
 }
 
-/// The place and the text of a new entry.
-pub(super) fn insertion(text: &str, root: Option<&Node>, entry: &Entry) -> Result<Insertion, Problem> {
-    let ending = line_ending(text);
-    let Some(root) = root else {
-        let value = entry.wrapped(0);
-        let core = New { key: None, value: &value }.on_lines("", UNIT, ending);
-        let before = if text.is_empty() || text.ends_with('\n') { "" } else { ending };
-        let (before, after) = (before.to_owned(), ending.to_owned());
-        return Ok(Insertion { at: text.len(), existing: 0, before, core, after });
-    };
-    let (holder, depth) = root.holder(entry)?;
-    let unit = unit(text, root);
-    let brackets = brackets(text, holder, &unit, ending);
-    let wrapped;
-    let new = match (entry.path.get(depth), &entry.slot) {
-        (Some(key), _) => {
-            wrapped = entry.wrapped(depth + 1);
-            New { key: Some(key), value: &wrapped }
-        }
-        (None, Slot::Member(key)) => New { key: Some(key), value: &entry.value },
-        (None, Slot::Item) => New { key: None, value: &entry.value },
-    };
-    Ok(brackets.insertion(&new, depth + 1))
+fn parse(text: &str, dialect: Dialect) -> Result<CstRootNode, Problem> {
+    CstRootNode::parse(text, &options(dialect)).map_err(|error| problem(text, &error))
 }
 
-fn brackets<'a>(text: &'a str, node: &Node, unit: &'a str, ending: &'a str) -> Brackets<'a> {
-    let range = node.range.clone();
-    Brackets { text, range, items: node.items(), is_yaml: false, unit: Some(unit), ending }
+/// The value of a text, null where it is blank.
+pub(super) fn value(text: &str, dialect: Dialect) -> Result<Value, Problem> {
+    parse_to_serde_value(text, &options(dialect)).map_err(|error| problem(text, &error))
 }
 
-/// The indentation of a level: that of the first member.
-fn unit(text: &str, root: &Node) -> String {
-    let first = root.items().first().map_or(0, |first| first.start);
-    let line = text[..first].rfind('\n').map_or(0, |at| at + 1);
-    let blank = &text[line..first];
-    let is_indent = line > root.range.start && !blank.is_empty() && blank.trim().is_empty();
-    if is_indent { blank.to_owned() } else { UNIT.to_owned() }
-}
-
-/// The text without the exact piece that was inserted, if it is still there.
-pub(super) fn without_piece(
+/// The text with an entry, and the number of tables and lists on the way that were there before.
+///
+/// The library's own insertion breaks the lines of a table, drops blank lines and moves commas in front of comments.
+pub(super) fn insertion(
     text: &str,
-    root: &Node,
+    dialect: Dialect,
     entry: &Entry,
-    at: usize,
-    piece: &Piece,
-) -> Option<String> {
-    let (holder, depth) = root.holder(entry).ok()?;
-    let range = match piece.existing {
-        0 => root.range.clone(),
-        existing if existing <= entry.path.len() => {
-            let (path, key) = (&entry.path[..existing - 1], &entry.path[existing - 1]);
-            let above = path.iter().try_fold(root, |node, key| Some(&node.member(key)?.node))?;
-            let member = above.member(key)?;
-            member.start..member.node.range.end
-        }
-        _ if depth == entry.path.len() => holder.items().get(holder.index(entry, at)?)?.clone(),
-        _ => return None,
+) -> Result<(usize, String, usize), Problem> {
+    let root = parse(text, dialect)?;
+    let ending = line_ending(text);
+    let Some(value) = root.value() else {
+        let before = if text.is_empty() || text.ends_with('\n') { "" } else { ending };
+        let core = lines(&entry.wrapped(0), "", UNIT, ending);
+        return Ok((text.len(), [before, &core, ending].concat(), 0));
     };
-    Some(cut(text, vec![piece.around(text, range.start, range.end)?]))
+    let unit = root.single_indent_text().filter(|unit| !unit.is_empty()).unwrap_or_else(|| UNIT.to_owned());
+    let (holder, depth) = holder(value, entry)?;
+    let (key, value) = match (entry.path.get(depth), &entry.slot) {
+        (Some(key), _) => (Some(key), entry.wrapped(depth + 1)),
+        (None, Slot::Member(key)) => (Some(key), entry.value.clone()),
+        (None, Slot::Item) => (None, entry.value.clone()),
+    };
+    let key = key.map_or_else(String::new, |key| format!("{}: ", Value::from(key.as_str())));
+    let start = offset(&holder);
+    let end = start + holder.to_string().len() - 1;
+    let (first, last) = match holder.children_exclude_trivia_and_tokens().as_slice() {
+        [first, .., last] => (offset(first), offset(last) + last.to_string().len()),
+        [only] => (offset(only), offset(only) + only.to_string().len()),
+        [] => (end, end),
+    };
+    let is_empty = first == end;
+    let is_on_lines = text[start..last].contains('\n')
+        || is_empty && text.trim().contains('\n')
+        || start + 1 == end && depth == 0;
+    let outer = indentation(text, start);
+    let inner = match text[..first].rfind('\n').map(|line| &text[line + 1..first]) {
+        Some(blank) if !is_empty && first - blank.len() > start && blank.trim().is_empty() => {
+            blank.to_owned()
+        }
+        _ => [outer, &unit].concat(),
+    };
+    let (line, core) = if is_on_lines {
+        ([ending, &inner].concat(), key + &lines(&value, &inner, &unit, ending))
+    } else {
+        (String::new(), key + &value.to_string())
+    };
+    let space = if is_on_lines { "" } else { " " };
+    let (at, new) = if is_empty {
+        let blank = text[start + 1..end].split(|c: char| !c.is_whitespace()).next().unwrap_or_default();
+        let after =
+            if !is_on_lines || blank.contains('\n') { String::new() } else { [ending, outer].concat() };
+        (start + 1, [line, core, after].concat())
+    } else if text[last..end].trim().is_empty() {
+        (last, [",", space, &line, &core].concat())
+    } else {
+        // A comma or a comment behind the last item stays with it.
+        (start + 1, [&line, &core, ",", space].concat())
+    };
+    Ok((at, new, depth + 1))
+}
+
+/// The first byte of a node.
+fn offset(node: &CstNode) -> usize {
+    let before: usize = node.previous_siblings().map(|node| node.to_string().len()).sum();
+    before + node.parent().map_or(0, |parent| offset(&parent.into()))
+}
+
+/// The white space in front of the line of a byte.
+fn indentation(text: &str, at: usize) -> &str {
+    let line = &text[text[..at].rfind('\n').map_or(0, |at| at + 1)..at];
+    &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
+}
+
+/// JSON with a line for each member and item.
+fn lines(value: &Value, indent: &str, unit: &str, ending: &str) -> String {
+    let mut bytes = Vec::new();
+    let formatter = PrettyFormatter::with_indent(unit.as_bytes());
+    let written = value.serialize(&mut Serializer::with_formatter(&mut bytes, formatter));
+    written.expect("a value is written into memory");
+    String::from_utf8_lossy(&bytes).replace('\n', &[ending, indent].concat())
 }
 
 /// The text without an entry, wherever it stands.
-pub(super) fn without(text: &str, root: &Node, entry: &Entry, at: usize) -> Option<String> {
-    let (holder, depth) = root.holder(entry).ok()?;
-    if depth < entry.path.len() {
-        return None;
+pub(super) fn without(text: &str, dialect: Dialect, entry: &Entry, position: usize) -> Option<String> {
+    let root = parse(text, dialect).ok()?;
+    let (holder, depth) = holder(root.value()?, entry).ok()?;
+    match &entry.slot {
+        _ if depth < entry.path.len() => return None,
+        Slot::Member(key) => member(&holder.as_object()?, key)?.remove(),
+        Slot::Item => holder.as_array()?.elements().get(position)?.clone().remove(),
     }
-    let index = holder.index(entry, at)?;
-    Some(cut(text, brackets(text, holder, UNIT, "\n").removal(index)))
+    Some(root.to_string())
 }
 
 /// The text without the innermost table or list on the way to an entry, if it is empty and we made it.
 pub(super) fn without_empty_holder(
     text: &str,
-    root: &Node,
+    dialect: Dialect,
     entry: &Entry,
     existing: usize,
 ) -> Option<String> {
-    let depth = (0..=entry.path.len()).rev().find(|&depth| {
-        let node = entry.path[..depth].iter().try_fold(root, |node, key| Some(&node.member(key)?.node));
-        node.is_some()
-    })?;
-    let node = entry.path[..depth].iter().try_fold(root, |node, key| Some(&node.member(key)?.node))?;
-    let inner = &text[node.range.start + 1..node.range.end.saturating_sub(1)];
-    if depth < existing || matches!(node.shape, Shape::Scalar(_)) || !inner.trim().is_empty() {
+    let root = parse(text, dialect).ok()?;
+    let (holder, depth) = holder(root.value()?, entry).ok()?;
+    let whole = holder.to_string();
+    if depth < existing || !whole[1..whole.len() - 1].trim().is_empty() {
         return None;
     }
-    if depth == 0 {
-        let around = [&text[..node.range.start], &text[node.range.end..]].concat();
-        return Some(if around.trim().is_empty() { String::new() } else { around });
+    match holder.parent() {
+        Some(member) if depth > 0 => member.remove(),
+        _ => holder.remove(),
     }
-    let above = entry.path[..depth - 1].iter().try_fold(root, |node, key| Some(&node.member(key)?.node))?;
-    let Shape::Table(members) = &above.shape else { return None };
-    let index = members.iter().rposition(|member| member.name == entry.path[depth - 1])?;
-    Some(cut(text, brackets(text, above, UNIT, "\n").removal(index)))
+    Some(root.to_string())
+}
+
+/// The innermost table or list on the way to an entry, and the number of keys that lead to it.
+fn holder(root: CstNode, entry: &Entry) -> Result<(CstNode, usize), Problem> {
+    let mut node = root;
+    for (depth, key) in entry.path.iter().enumerate() {
+        let table = node.as_object().ok_or_else(|| wrong_kind(entry, depth, "a table"))?;
+        match member(&table, key).and_then(|member| member.value()) {
+            Some(value) => node = value,
+            None => return Ok((node, depth)),
+        }
+    }
+    let depth = entry.path.len();
+    match &entry.slot {
+        Slot::Member(_) if node.as_object().is_none() => Err(wrong_kind(entry, depth, "a table")),
+        Slot::Item if node.as_array().is_none() => Err(wrong_kind(entry, depth, "a list")),
+        _ => Ok((node, depth)),
+    }
+}
+
+/// The member of that name; the last one counts, as in every parser of JSON.
+fn member(table: &CstObject, name: &str) -> Option<CstObjectProp> {
+    table.properties().into_iter().rfind(|member| member.decoded_name().as_deref() == Some(name))
+}
+
+fn wrong_kind(entry: &Entry, depth: usize, expected: &'static str) -> Problem {
+    let key = match depth {
+        0 => "the outermost value".to_owned(),
+        depth => entry.path[..depth].join("."),
+    };
+    Problem::WrongKind { key, expected }
 }

@@ -192,48 +192,6 @@ impl Writer {
         }
         self.without_last_line_ending()
     }
-
-    fn yaml_file(mut self) -> String {
-        let servers = [
-            "mcp_servers:",
-            "mcp_servers: {}",
-            "mcp_servers: { }",
-            "mcp_servers: {fetch: {command: npx, args: [-y, a]}}",
-            "mcp_servers:\n  fetch:\n    command: npx\n    args:\n    - -y",
-            "mcp_servers:\n    fetch: &x\n        command: \"npx\"\n    files: *x",
-            "mcp_servers:\n  fetch:\n    text: |\n      a\n      b",
-            "",
-            "",
-        ];
-        let others = [
-            "model: é",
-            "list:\n- a\n- b: c",
-            "text: |-\n  mcp_servers:\n    memories: 1",
-            "flow: {a: [1, 2]}",
-            "nothing:",
-        ];
-        let at = self.pick(others.len() + 1);
-        if self.one_in(5) {
-            self.line("---");
-        }
-        for (number, other) in others.iter().enumerate() {
-            let chosen = [(number == at).then(|| servers[self.pick(servers.len())]), Some(other)];
-            for part in chosen.into_iter().flatten().filter(|part| !part.is_empty()) {
-                if self.one_in(2) {
-                    let is_text = part.contains('|');
-                    part.split('\n').for_each(|line| {
-                        if is_text {
-                            self.out.push_str(line);
-                            self.out.push_str(self.ending);
-                        } else {
-                            self.line(line)
-                        }
-                    });
-                }
-            }
-        }
-        self.without_last_line_ending()
-    }
 }
 
 fn server() -> Value {
@@ -256,17 +214,15 @@ fn entries(format: Format) -> Vec<Entry> {
 fn text_of(format: Format, seed: u64) -> String {
     match format {
         Format::Json(dialect) => Writer::new(seed, dialect).json_file(),
-        Format::Toml => Writer::new(seed, Dialect::Strict).toml_file(),
-        Format::Yaml => Writer::new(seed, Dialect::Strict).yaml_file(),
+        _ => Writer::new(seed, Dialect::Strict).toml_file(),
     }
 }
 
-const FORMATS: [Format; 5] = [
+const FORMATS: [Format; 4] = [
     Format::Json(Dialect::Strict),
     Format::Json(Dialect::Comments),
     Format::Json(Dialect::Five),
     Format::Toml,
-    Format::Yaml,
 ];
 
 fn value(format: Format, text: &str) -> Value {

@@ -10,13 +10,11 @@ mod difference;
 mod edit;
 mod entry;
 mod error;
-mod flow;
 mod json;
 mod piece;
 mod problem;
 mod record;
 mod toml;
-mod tree;
 mod yaml;
 
 pub(crate) use agent::{Agent, Folders, Target};

@@ -1,34 +1,23 @@
 //! TOML: an entry is a table with a heading of its own, at the end of the text.
+//!
+//! The edits are made in the text: `toml_edit` changes `\r\n` into `\n`, and ends the last line.
 
 use serde_json::Value;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::entry::{Entry, Slot};
-use super::piece::{Insertion, line_ending};
+use super::piece::line_ending;
 use super::problem::Problem;
 
-/// The value of a text. Dates are compared as texts.
+/// The value of a text.
 pub(super) fn value(text: &str) -> Result<Value, Problem> {
-    let table: toml::Table = toml::from_str(text)
-        .map_err(|error| Problem::at(text, error.span().map_or(0, |span| span.start), error.message()))?;
-    Ok(table.into_iter().map(|(key, value)| (key, plain(value))).collect())
+    toml::from_str(text)
+        .map_err(|error| Problem::at(text, error.span().map_or(0, |span| span.start), error.message()))
 }
 
-fn plain(value: toml::Value) -> Value {
-    match value {
-        toml::Value::Table(table) => table.into_iter().map(|(key, value)| (key, plain(value))).collect(),
-        toml::Value::Array(items) => items.into_iter().map(plain).collect(),
-        toml::Value::String(text) => text.into(),
-        toml::Value::Boolean(boolean) => boolean.into(),
-        toml::Value::Integer(number) => number.into(),
-        // Numbers that JSON lacks, and dates.
-        other => Value::from(other.to_string()),
-    }
-}
-
-/// The place and the text of a new entry.
-pub(super) fn insertion(text: &str, entry: &Entry) -> Result<Insertion, Problem> {
+/// A new entry, which stands behind everything else.
+pub(super) fn insertion(text: &str, entry: &Entry) -> Result<String, Problem> {
     let Slot::Member(key) = &entry.slot else {
         return Err(Problem::NotEditable("a list of TOML is not edited"));
     };
@@ -42,21 +31,16 @@ pub(super) fn insertion(text: &str, entry: &Entry) -> Result<Insertion, Problem>
     let ends_line = text.is_empty() || text.ends_with('\n');
     let blank_line = [ending, ending].concat();
     let before = match (is_blank, ends_line) {
-        (false, false) => blank_line.clone(),
-        (true, false) => ending.to_owned(),
-        (false, true) if !text.ends_with(&blank_line) => ending.to_owned(),
-        _ => String::new(),
+        (false, false) => &blank_line,
+        (true, false) => ending,
+        (false, true) if !text.ends_with(&blank_line) => ending,
+        _ => "",
     };
-    let after = if ends_line { ending.to_owned() } else { String::new() };
-    Ok(Insertion { at: text.len(), existing: entry.path.len(), before, core, after })
+    Ok([before, &core, if ends_line { ending } else { "" }].concat())
 }
 
 fn rendered(value: &Value) -> String {
-    match value {
-        Value::String(text) => toml::Value::from(text.as_str()).to_string(),
-        Value::Array(items) => format!("[{}]", items.iter().map(rendered).collect::<Vec<_>>().join(", ")),
-        scalar => scalar.to_string(),
-    }
+    toml::Value::try_from(value).map_or_else(|_| value.to_string(), |value| value.to_string())
 }
 
 /// The text without the lines of an entry.

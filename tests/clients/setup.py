@@ -113,14 +113,19 @@ def main() -> None:
         setup = [str(program), "setup"]
         says(home.run(*setup, code=1), "would write")
         assert home.texts() == before
-        home.run(*setup, "--apply")
+        block = home.run(*setup, "--apply", code=1).partition("mcp_servers:\n")[2].splitlines(keepends=True)[:3]
+        # A person pastes the lines for Hermes.
+        hermes_settings = home.folder / ".hermes/config.yaml"
+        with hermes_settings.open("a") as settings:
+            settings.writelines(block)
         home.run(*setup)
         applied = home.texts()
         agents_read_it(home, programs, str(hermes), [str(node), str(openclaw)])
         # Claude Code writes its own state into the file of its servers; nobody else wrote.
         changed = {name for name, text in home.texts().items() if text != applied[name]}
         assert changed <= {".claude.json"}, changed
-        home.run(*setup, "--remove")
+        says(home.run(*setup, "--remove", code=1), "remove from", "`mcp_servers.memories` in line 6")
+        hermes_settings.write_text(before[".hermes/config.yaml"])
         after = home.texts()
         for name in SETTINGS.keys() - changed:
             assert after[name] == before[name], f"{name}:\n{after[name]}"

@@ -23,13 +23,14 @@ that is on this machine. The agents, and what they get:
   gemini       server and hooks   ~/.gemini/settings.json
   cursor       server             ~/.cursor/mcp.json
   vscode       server             mcp.json among the user's settings
-  hermes       server             ~/.hermes/config.yaml
+  hermes       server             ~/.hermes/config.yaml, which you edit
   openclaw     server             ~/.openclaw/openclaw.json
 
 Entries are inserted as text: comments, order and line endings stay. The state
 before is kept beside a file as FILE.memories-backup. With --remove the file has
 the bytes of before; changes by others in between stay. An entry that somebody
-changed is left as it is. docs/guide/agents.md shows the entries.
+changed is left as it is. docs/guide/agents.md shows the entries. YAML is not
+written: the lines to paste are printed.
 
 Examples:
   memories setup
@@ -38,8 +39,8 @@ Examples:
   memories setup --project --apply
   memories setup --remove
 
-Exit code: 1 where there is something to do and neither --apply nor --remove is
-given, 4 where a file could not be written; the others are written all the same.
+Exit code: 1 where something is left to do, as always without --apply and
+--remove, 4 where a file could not be written; the others are written all the same.
 With --json: {version, action, agents: [{agent, found, files: [{path, outcome,
 diff, entries: [{entry, state}]}]}]}.")]
 pub(crate) struct SetupArgs {
@@ -158,6 +159,7 @@ impl File {
     fn outcome(&self, options: &Options<'_>) -> &'static str {
         match &self.result {
             Err(_) => "failed",
+            Ok(Change { by_hand: Some(_), .. }) => "by_hand",
             Ok(change) if !change.is_some() => "unchanged",
             Ok(_) if !options.writes => "pending",
             Ok(Change { after: None, .. }) => "removed",
@@ -165,10 +167,13 @@ impl File {
         }
     }
 
-    /// The difference. Nothing else of the file is in it, since settings may hold keys.
+    /// The difference, or a person's part. Nothing else of the file is in it, since settings may hold keys.
     fn diff(&self) -> &str {
-        let change = self.result.as_ref().ok().filter(|change| change.is_some());
-        change.map_or("", |change| &change.difference)
+        match &self.result {
+            Ok(Change { by_hand: Some(text), .. }) => text,
+            Ok(change) if change.is_some() => &change.difference,
+            _ => "",
+        }
     }
 
     /// Entries in a state, by name.
@@ -228,8 +233,8 @@ fn report(ui: &mut Ui, wired: &[Wired], options: &Options<'_>, project: bool) ->
     if let Some(code) = failures.map(|failure| failure.kind.exit_code()).max() {
         return Ok(code);
     }
-    let is_pending = files.iter().any(|file| file.outcome(options) == "pending");
-    Ok(u8::from(is_pending))
+    let is_left = |file: &&File| matches!(file.outcome(options), "pending" | "by_hand");
+    Ok(u8::from(files.iter().any(is_left)))
 }
 
 /// One file in the text form.
@@ -241,10 +246,22 @@ fn show(ui: &mut Ui, agent: Agent, file: &File, options: &Options<'_>) -> Result
     match file.outcome(options) {
         "failed" => return Ok(()),
         "pending" => ui.data(&format!("{agent}: would write {path}\n{}", file.diff()))?,
+        "by_hand" => ui.data(&by_hand(agent, file, options))?,
         "unchanged" => ui.data(&format!("{agent}: nothing to do in {path}\n"))?,
         outcome => ui.data(&format!("{agent}: {outcome} {path}\n"))?,
     }
     Ok(())
+}
+
+/// What a person does in a file that is only read.
+fn by_hand(agent: Agent, file: &File, options: &Options<'_>) -> String {
+    let path = file.path.display();
+    match options.action {
+        Action::Apply => {
+            format!("{agent}: paste this into {path}, below the key if it is there\n{}", file.diff())
+        }
+        Action::Remove => format!("{agent}: remove from {path} by hand: {}\n", file.diff()),
+    }
 }
 
 /// Failures, and entries that are left as they are.
