@@ -98,7 +98,7 @@ fn completions_know_the_values_of_flags() {
         (&["--color", ""], &["auto", "always", "never"]),
         (&["completions", ""], &["bash", "elvish", "fish", "powershell", "zsh"]),
         (&["record", "--provider", "off"], &["offline"]),
-        (&["log", "--outcome", "s"], &["stored", "superseded", "seeded"]),
+        (&["log", "--outcome", "s"], &["stored", "superseded", "seeded", "synced"]),
         (&["episode", ""], &["start", "show", "best"]),
     ] {
         let known = candidates(words);
