@@ -3,9 +3,8 @@
 //! The result is one [`Node`] for each document (only YAML has several), with keys in the order of the
 //! file, or the line of the first syntax error.
 
-use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, Visitor};
-use serde_json::value::RawValue;
+use jsonc_parser::common::Ranged;
+use jsonc_parser::{CollectOptions, ParseOptions, ast, parse_to_ast};
 use strum::VariantNames;
 use toml::de::{DeTable, DeValue};
 
@@ -13,11 +12,7 @@ use crate::document::line_number;
 use crate::seed::node::{Key, Malformed, Node, Value};
 use crate::seed::yaml::parse_yaml;
 use crate::types::json::text_without_mark;
-use crate::types::text::fold_spaces;
 use crate::types::unknown_name;
-
-/// Nesting limit of JSON; deeper values are read as `null`.
-const DEEPEST: usize = 32;
 
 /// The format of a seed file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::EnumString, strum::VariantNames)]
@@ -84,9 +79,9 @@ pub(crate) fn parse(text: &str, format: SeedFormat) -> Result<Vec<Node>, Malform
 }
 
 fn parse_toml(text: &str) -> Result<Node, Malformed> {
-    let table = DeTable::parse(text).map_err(|error| Malformed {
-        line: error.span().map_or(1, |span| line_number(text, span.start)),
-        problem: fold_spaces(error.message()),
+    let table = DeTable::parse(text).map_err(|error| {
+        let line = error.span().map_or(1, |span| line_number(text, span.start));
+        Malformed::new(line, error.message())
     })?;
     Ok(Node { line: 1, value: toml_table(text, table.into_inner()) })
 }
@@ -117,65 +112,34 @@ fn toml_node(text: &str, value: toml::Spanned<DeValue<'_>>) -> Node {
 }
 
 fn parse_json(text: &str) -> Result<Node, Malformed> {
-    let raw: &RawValue = serde_json::from_str(text).map_err(|error| {
-        let problem = error.to_string();
-        // The line is reported separately.
-        let problem = problem.split(" at line ").next().unwrap_or_default().to_owned();
-        Malformed { line: error.line().max(1), problem }
-    })?;
-    Ok(json_node(text, raw, 0))
+    // It limits the depth, and its messages are the better ones; the other parser knows the places.
+    serde_json::from_str::<serde_json::Value>(text)
+        .map_err(|error| Malformed::new(error.line(), &error.to_string()))?;
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default());
+    let parsed = parsed
+        .map_err(|error| Malformed::new(line_number(text, error.range().start), &error.kind().to_string()))?;
+    Ok(parsed.value.map_or(Node { line: 1, value: Value::Null }, |value| json_node(text, value)))
 }
 
-/// A JSON value. `raw` must be a slice of `text`: its address gives the line.
-fn json_node(text: &str, raw: &RawValue, depth: usize) -> Node {
-    let slice = raw.get();
-    let line = line_number(text, slice.as_ptr() as usize - text.as_ptr() as usize);
-    let value = match slice.as_bytes().first() {
-        _ if depth > DEEPEST => Value::Null,
-        Some(b'"') => Value::Text(serde_json::from_str(slice).unwrap_or_default()),
-        Some(b'[') => {
-            let items: Vec<&RawValue> = serde_json::from_str(slice).unwrap_or_default();
-            Value::List(items.into_iter().map(|item| json_node(text, item, depth + 1)).collect())
+fn json_node(text: &str, value: ast::Value<'_>) -> Node {
+    let line = line_number(text, value.start());
+    let value = match value {
+        ast::Value::StringLit(text) => Value::Text(text.value.into_owned()),
+        ast::Value::NumberLit(_) => Value::Number,
+        ast::Value::BooleanLit(_) => Value::Flag,
+        ast::Value::NullKeyword(_) => Value::Null,
+        ast::Value::Array(list) => {
+            Value::List(list.elements.into_iter().map(|item| json_node(text, item)).collect())
         }
-        Some(b'{') => {
-            let JsonTable(pairs) = serde_json::from_str(slice).unwrap_or_default();
-            let pair = |(name, raw)| {
-                let node = json_node(text, raw, depth + 1);
-                (Key { line: node.line, name }, node)
+        ast::Value::Object(table) => {
+            let pair = |member: ast::ObjectProp<'_>| {
+                let node = json_node(text, member.value);
+                (Key { line: node.line, name: member.name.into_string() }, node)
             };
-            Value::Table(pairs.into_iter().map(pair).collect())
+            Value::Table(table.properties.into_iter().map(pair).collect())
         }
-        Some(b't' | b'f') => Value::Flag,
-        Some(b'n') | None => Value::Null,
-        Some(_) => Value::Number,
     };
     Node { line, value }
-}
-
-/// The members of an object in their order, with unparsed values.
-#[derive(Default)]
-struct JsonTable<'a>(Vec<(String, &'a RawValue)>);
-
-impl<'de> Deserialize<'de> for JsonTable<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<JsonTable<'de>, D::Error> {
-        struct Members;
-        impl<'de> Visitor<'de> for Members {
-            type Value = JsonTable<'de>;
-
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<JsonTable<'de>, A::Error> {
-                let mut pairs = Vec::new();
-                while let Some(pair) = map.next_entry::<String, &'de RawValue>()? {
-                    pairs.push(pair);
-                }
-                Ok(JsonTable(pairs))
-            }
-        }
-        deserializer.deserialize_map(Members)
-    }
 }
 
 #[cfg(test)]

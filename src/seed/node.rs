@@ -1,5 +1,7 @@
 //! The values of a seed file with their lines, whatever its format.
 
+use crate::types::text::fold_spaces;
+
 /// A value and the line at which it begins.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Node {
@@ -51,4 +53,12 @@ pub(crate) struct Malformed {
     pub line: usize,
     /// The parser's message, on one line and without its position.
     pub problem: String,
+}
+
+impl Malformed {
+    /// An error with the message of a parser, which names the line again.
+    pub(super) fn new(line: usize, message: &str) -> Malformed {
+        let problem = fold_spaces(message.split(" at line ").next().unwrap_or_default());
+        Malformed { line: line.max(1), problem }
+    }
 }

@@ -47,5 +47,8 @@ mod tests {
             text.push_str(&format!("a{level}: &a{level} [{}]\n", list(&format!("*a{}", level - 1))));
         }
         assert!(value(&text).is_err());
+        for deep in ["- ".repeat(5_000), "[".repeat(5_000), "? ".repeat(5_000)] {
+            assert!(value(&deep).is_err());
+        }
     }
 }

@@ -39,8 +39,8 @@ Examples:
   memories setup --project --apply
   memories setup --remove
 
-Exit code: 1 where something is left to do, as always without --apply and
---remove, 4 where a file could not be written; the others are written all the same.
+Exit code: 1 where something is left to do, 4 where a file could not be written;
+the others are written all the same.
 With --json: {version, action, agents: [{agent, found, files: [{path, outcome,
 diff, entries: [{entry, state}]}]}]}.")]
 pub(crate) struct SetupArgs {
