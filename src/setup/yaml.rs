@@ -1,4 +1,4 @@
-//! YAML is only read: a person pastes the entry, since no library edits YAML and keeps its comments.
+//! YAML is only read: a person pastes the entry. The library that edits YAML (`yaml-edit`, 0.3) is young.
 
 use serde_json::Value;
 
