@@ -22,7 +22,7 @@ fn folder() -> tempfile::TempDir {
 }
 
 /// Most tokens of a prompt about a turn, at the median of the recorded turns that ask a model: as estimated, and as counted.
-const PROMPT_TOKENS: [usize; 2] = [1850, 1300];
+const PROMPT_TOKENS: [usize; 2] = [2000, 1300];
 
 /// Most characters / 4 of the same, as other programs estimate tokens.
 const PROMPT_QUARTERS: usize = 1250;
