@@ -41,7 +41,7 @@ pub(super) fn find(shown: &Shown, said: &str, warnings: &mut Vec<String>) -> Opt
             None
         }
         // It may be the title of an entry that was not shown. What strikes it reports a title that no entry has.
-        None => Some(Named { title: said.to_owned(), side: None }),
+        None => Some(Named { title: said.to_owned(), side: None, is_guess: false }),
     }
 }
 

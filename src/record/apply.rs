@@ -8,6 +8,7 @@ use crate::notebook::add::{AddReport, Claim, Contested, store_memory};
 use crate::notebook::authority::{Authority, Proof};
 use crate::notebook::contest::contest;
 use crate::notebook::files::Files;
+use crate::notebook::protection::Protection;
 use crate::notebook::strike::{Invalidated, invalidate};
 use crate::notebook::titles::{distinct_title, stored_under_free_title};
 use crate::record::changes::score_change;
@@ -28,6 +29,8 @@ struct NotStruck {
     scope: Scope,
     contested: Contested,
     reason: String,
+    /// True where the answer gave another title: no memory of the answer takes its place.
+    is_guess: bool,
 }
 
 /// Where a proposal is written, and when.
@@ -105,15 +108,17 @@ impl Recorder<'_> {
             memory.provenance.tags.push(UNSUPPORTED_TAG.to_owned());
         }
         let mut titles: Vec<String> = Vec::new();
-        for Named { title, side } in supersedes {
-            if side.is_none_or(|side| applying.place(side).id == place.id) {
+        for Named { title, side, is_guess } in supersedes {
+            if *is_guess && is_of_nobody(files, scope.0, title) {
+                report.warnings.push(format!("nobody knows who wrote `{title}`: left alone"))
+            } else if side.is_none_or(|side| applying.place(side).id == place.id) {
                 titles.push(title.clone())
             } else {
                 report.warnings.push(format!("`{title}` is a memory of the other place: left alone"))
             }
         }
         // A memory contests what its answer calls wrong and may not strike.
-        let wrong = not_struck.iter().filter(|one| one.scope == *scope.0);
+        let wrong = not_struck.iter().filter(|one| one.scope == *scope.0 && !one.is_guess);
         titles.extend(wrong.map(|one| one.contested.title.clone()));
         let claim = Claim {
             supersedes: &titles,
@@ -179,7 +184,7 @@ impl Applying<'_> {
         report: &mut RecordReport,
     ) -> Result<Vec<NotStruck>, DocumentError> {
         let mut not_struck = Vec::new();
-        for Wrong { named: Named { title, side }, reason, grounding } in &proposal.wrong {
+        for Wrong { named: Named { title, side, is_guess }, reason, grounding } in &proposal.wrong {
             let reasons = [reason.as_str(), &proposal.reasoning];
             let reason = match reasons.into_iter().find(|reason| !reason.trim().is_empty()) {
                 Some(reason) => reason.to_owned(),
@@ -190,9 +195,16 @@ impl Applying<'_> {
             let scope = self.place(side).scope();
             let reference = Reference { at: self.at.clone(), cause: Cause::Invalidated(reason.clone()) };
             let authority = self.authority(*grounding);
+            if *is_guess && is_of_nobody(files, &scope, title) {
+                let contested = Contested { title: title.clone(), reason: Protection::UnknownAuthor };
+                not_struck.push(NotStruck { scope, contested, reason, is_guess: true });
+                continue;
+            }
             match invalidate(files, &scope, title, &reference, authority, &mut report.warnings)? {
                 Invalidated::Struck(title) => report.invalidated.push(title),
-                Invalidated::Contested(contested) => not_struck.push(NotStruck { scope, contested, reason }),
+                Invalidated::Contested(contested) => {
+                    not_struck.push(NotStruck { scope, contested, reason, is_guess: false })
+                }
                 Invalidated::Unknown => {}
             }
         }
@@ -206,7 +218,7 @@ impl Applying<'_> {
         not_struck: Vec<NotStruck>,
         report: &mut RecordReport,
     ) -> Result<(), DocumentError> {
-        for NotStruck { scope, contested, reason } in not_struck {
+        for NotStruck { scope, contested, reason, .. } in not_struck {
             let is_said = |applied: &AddReport| {
                 let titles = applied.contested.iter().map(|other| &other.title);
                 applied.entry.scope == scope && titles.into_iter().any(|title| *title == contested.title)
@@ -217,4 +229,10 @@ impl Applying<'_> {
         }
         Ok(())
     }
+}
+
+/// True if nobody knows who wrote an entry with that title. It may be a person's: only an answer that names it strikes it.
+fn is_of_nobody(files: &Files, scope: &Scope, title: &str) -> bool {
+    let mut found = files.find(scope, title).into_iter();
+    found.any(|(_, old)| files.authorship.author_of(scope, &old) == Author::Unknown)
 }

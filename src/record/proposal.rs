@@ -33,6 +33,8 @@ pub struct Named {
     pub title: String,
     /// Its place, where a number says it.
     pub side: Option<Side>,
+    /// True where the answer gave another title, and this one is only the nearest.
+    pub is_guess: bool,
 }
 
 impl Named {

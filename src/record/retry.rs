@@ -311,7 +311,7 @@ fn replace_rule_made(judged: &mut ModelOutcome, context: &TurnContext, stored: &
     let mut named = proposal.memories.iter().flat_map(|one| &one.supersedes);
     let title = first.filter(|title| !named.any(|named| same_title(&named.title, title))).cloned();
     if let Some(title) = title {
-        proposal.memories[0].supersedes.push(Named { title, side: None });
+        proposal.memories[0].supersedes.push(Named { title, side: None, is_guess: false });
     }
 }
 

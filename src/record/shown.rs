@@ -83,7 +83,11 @@ impl Shown {
         let all = [(Side::Before, &memories.before), (Side::After, &memories.after)];
         let all = all.into_iter().flat_map(|(side, list)| list.iter().map(move |memory| (side, memory)));
         let titles = shown.iter().copied().chain(all);
-        let titles = titles.map(|(side, memory)| Named { title: memory.title.clone(), side: Some(side) });
+        let titles = titles.map(|(side, memory)| Named {
+            title: memory.title.clone(),
+            side: Some(side),
+            is_guess: false,
+        });
         Shown {
             turn: of_turn,
             sources,
@@ -95,7 +99,8 @@ impl Shown {
 
     /// Texts of a turn, and titles of memories that have the numbers from 1.
     pub fn of_texts(texts: &[&str], titles: &[&str], turns: Span) -> Shown {
-        let named = |title: &&str| Named { title: (*title).to_owned(), side: Some(Side::Before) };
+        let named =
+            |title: &&str| Named { title: (*title).to_owned(), side: Some(Side::Before), is_guess: false };
         let turn = Sources::of(texts.iter().copied());
         let mut sources = turn.clone();
         titles.iter().for_each(|title| sources.add(title));
@@ -139,11 +144,14 @@ impl Shown {
         let is_meant = |named: &&Named| means_title(said, &named.title);
         if self.titles.iter().any(|named| is_meant(&named)) {
             // Both places may have it.
-            return Some(Meant::Exactly(Named { title: said.to_owned(), side: None }));
+            return Some(Meant::Exactly(Named { title: said.to_owned(), side: None, is_guess: false }));
         }
         let titles: Vec<&str> = self.titles.iter().map(|named| named.title.as_str()).collect();
         let title = nearest_title(said, &titles)?;
-        self.titles.iter().find(|named| named.title == title).cloned().map(Meant::Nearest)
+        self.titles
+            .iter()
+            .find(|named| named.title == title)
+            .map(|named| Meant::Nearest(Named { is_guess: true, ..named.clone() }))
     }
 }
 

@@ -215,6 +215,18 @@ proptest! {
     }
 }
 
+/// The title that the model gives is only the nearest to that of the person's entry.
+#[test]
+fn a_guessed_title_strikes_no_entry_of_an_unknown_author() {
+    let mut session = Session::new();
+    session.play(&Step::Write { title: 4, category: "NOTE" });
+    let answer = json!({"should_remember": true, "memory_title": "Here", "memory_text": "The rope is gone.",
+        "supersedes": ["Rope on the bank"], "wrong": ["Rope on the bank"]});
+    session.play(&Step::Answered { answer, died: false, score: 0 });
+    assert_eq!(session.live().len(), 2, "{}", session.text());
+    assert!(session.text().contains("Rope on the bank by hand 0"), "{}", session.text());
+}
+
 #[test]
 fn texts_under_titles_of_their_own_are_refused_only_if_another_holds_them() {
     let folder = tempfile::tempdir().unwrap();
