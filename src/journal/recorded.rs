@@ -136,8 +136,8 @@ impl Journal {
             };
             let response = turn.response().unwrap_or_default();
             let action = turn.action.as_deref().unwrap_or_default();
-            let when = (turn.episode.unwrap_or_default(), turn.turn);
-            let key = TurnKey::of(turn.id.as_deref(), when.0, when.1, action, &response, None);
+            let (episode, number) = (turn.episode.unwrap_or_default(), turn.turn);
+            let key = TurnKey::of(turn.id.as_deref(), episode, number, action, &response, None);
             let line = source_line.and_then(|line| u128::from_str_radix(&line, 16).ok());
             recorded.add(&TurnKey { line, ..key });
         })?;
@@ -178,8 +178,8 @@ impl Journal {
             {
                 let response = turn.response().unwrap_or_default();
                 let action = turn.action.as_deref().unwrap_or_default();
-                let when = (turn.episode.unwrap_or_default(), turn.turn);
-                if TurnKey::of(None, when.0, when.1, action, &response, None).turn == key.turn {
+                let (episode, number) = (turn.episode.unwrap_or_default(), turn.turn);
+                if TurnKey::of(None, episode, number, action, &response, None).turn == key.turn {
                     found = Entry::<Value>::parse(line).and_then(|entry| entry.turn);
                 }
             }

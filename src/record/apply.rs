@@ -97,19 +97,19 @@ impl Recorder<'_> {
             return Ok(());
         }
         let place = applying.place(*side);
-        let scope = (&place.scope(), place.name.as_str());
+        let scope = &place.scope();
         let mut memory = self.with_provenance(memory.clone(), context, now, *by_rules);
         if *by_rules {
-            memory.title = distinct_title(files, scope.0, scope.1, &memory.title);
+            memory.title = distinct_title(files, scope, &place.name, &memory.title);
         } else if memory.title.is_empty() {
-            memory = stored_under_free_title(files, scope.0, &memory);
+            memory = stored_under_free_title(files, scope, &memory);
         }
         if *grounding == Grounding::Unsupported {
             memory.provenance.tags.push(UNSUPPORTED_TAG.to_owned());
         }
         let mut titles: Vec<String> = Vec::new();
         for Named { title, side, is_guess } in supersedes {
-            if *is_guess && is_of_nobody(files, scope.0, title) {
+            if *is_guess && is_of_nobody(files, scope, title) {
                 report.warnings.push(format!("nobody knows who wrote `{title}`: left alone"))
             } else if side.is_none_or(|side| applying.place(side).id == place.id) {
                 titles.push(title.clone())
@@ -118,7 +118,7 @@ impl Recorder<'_> {
             }
         }
         // A memory contests what its answer calls wrong and may not strike.
-        let wrong = not_struck.iter().filter(|one| one.scope == *scope.0 && !one.is_guess);
+        let wrong = not_struck.iter().filter(|one| one.scope == *scope && !one.is_guess);
         titles.extend(wrong.map(|one| one.contested.title.clone()));
         let claim = Claim {
             supersedes: &titles,
@@ -126,7 +126,7 @@ impl Recorder<'_> {
             is_borne_out: *grounding == Grounding::BorneOut && !by_rules,
             ..Claim::of(applying.authority(*grounding))
         };
-        report.memories.push(store_memory(files, scope.0, scope.1, &memory, claim, &mut report.warnings)?);
+        report.memories.push(store_memory(files, scope, &place.name, &memory, claim, &mut report.warnings)?);
         Ok(())
     }
 

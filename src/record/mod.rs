@@ -351,11 +351,10 @@ impl Recorder<'_> {
             memory.provenance.importance = Some(remember.importance);
             let memory = self.with_provenance(memory, context, now, false);
             let memory = stored_under_free_title(files, &before.scope(), &memory);
-            let place = (&before.scope(), before.name.as_str());
             files.authorship.set_author(Author::Agent);
             let at = Moment { episode: Some(*episode), turn: Some(context.number), ..Moment::default() };
             let claim = Claim { at: &at, ..Claim::of(Authority::Turn(context.changes.proof())) };
-            memories.push(store_memory(files, place.0, place.1, &memory, claim, &mut warnings)?);
+            memories.push(store_memory(files, &before.scope(), &before.name, &memory, claim, &mut warnings)?);
         }
         let mut report = RecordReport {
             memories,

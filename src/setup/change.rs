@@ -36,7 +36,7 @@ pub(crate) struct Change {
     pub states: Vec<State>,
     /// Inserted and removed lines, without anything else of the file.
     pub difference: String,
-    /// What is left to a person: the lines to paste, or the place of the entry to remove.
+    /// The edit that is left to a person: the lines to paste, or the place of the entry to remove.
     pub by_hand: Option<String>,
 }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What an insertion put where.
+/// The text that an insertion added, and the entry it stands for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Piece {
     /// Name of the entry, such as `mcpServers.memories`.

@@ -124,8 +124,16 @@ fn recalls<'a>(
         .map(BestRun::with_map);
     for scope in scopes {
         recalls.entry(scope.to_string()).or_insert_with(|| {
-            let (of, names) = ((snapshot, &Viewer::Person), [ScopeName::Scope(scope.clone())]);
-            let views = recall_ahead(of.0, of.1, &names, limits, Format::Text, usize::MAX, ahead.as_ref());
+            let names = [ScopeName::Scope(scope.clone())];
+            let views = recall_ahead(
+                snapshot,
+                &Viewer::Person,
+                &names,
+                limits,
+                Format::Text,
+                usize::MAX,
+                ahead.as_ref(),
+            );
             let text = render(&views.ok()?, Format::Text);
             Some(Recalled { tokens: estimate_tokens(&text), text })
         });

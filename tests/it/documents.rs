@@ -3,11 +3,11 @@
 //!
 //! `MEMORIES_GOLDEN=rewrite cargo test --test it documents` writes the options into the pages of `docs/reference`.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::program::memories;
+use crate::schemas::commands;
 
 /// Words of the longest paragraph or list item.
 const PARAGRAPH_WORDS: usize = 120;
@@ -71,15 +71,6 @@ fn with_options(page: &str) -> (String, Vec<String>) {
     }
     written.push_str(rest);
     (written, commands)
-}
-
-/// The commands of the program's overview.
-fn commands() -> BTreeSet<String> {
-    let output = memories(root(), &["--help"]).output().unwrap();
-    let overview = String::from_utf8(output.stdout).unwrap();
-    let (overview, _) = overview.split_once("\nOptions:").unwrap();
-    let names = overview.lines().filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next());
-    names.map(str::to_owned).collect()
 }
 
 #[test]

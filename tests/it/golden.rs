@@ -155,7 +155,7 @@ fn check_case(path: &Path, case: &Case, rewrite: bool) -> Result<(), String> {
         }
         return Ok(());
     }
-    // What is right but is written in another way, or in another order, would be changed by the next rewrite.
+    // The next rewrite would change a case that is right but is written in another form or order.
     let problem = differences(&case.seen, &seen)
         + &difference("form of the case", text.as_bytes(), case.to_text().as_bytes());
     if problem.is_empty() { Ok(()) } else { Err(problem) }

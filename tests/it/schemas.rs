@@ -63,8 +63,8 @@ fn validators() -> BTreeMap<String, Validator> {
     documents.keys().map(|name| (name.clone(), validator(name))).collect()
 }
 
-/// The commands of the overview.
-fn commands() -> BTreeSet<String> {
+/// The commands of the program's overview.
+pub(crate) fn commands() -> BTreeSet<String> {
     let output = memories(root(), &["--help"]).output().unwrap();
     let overview = String::from_utf8(output.stdout).unwrap();
     let (overview, _) = overview.split_once("\nOptions:").unwrap();

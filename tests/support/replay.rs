@@ -81,7 +81,7 @@ pub struct Replay {
     pub episodes: Vec<Episode>,
     /// The memory file after each turn.
     pub states: Vec<String>,
-    /// What was recalled before each turn.
+    /// The text that `recall` printed before each turn.
     pub recalled: Vec<String>,
 }
 

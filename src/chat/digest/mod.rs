@@ -143,10 +143,9 @@ impl Digester<'_> {
                     continue;
                 }
                 let memory = entry_of(conversation, scope, summary, &draft.now);
-                let place = (&scope.scope, scope.name.as_str());
                 let claim = Claim::of(Authority::MODEL);
                 let applied =
-                    store_memory(&mut draft.files, place.0, place.1, &memory, claim, &mut warnings)?;
+                    store_memory(&mut draft.files, &scope.scope, &scope.name, &memory, claim, &mut warnings)?;
                 written.push(applied);
             }
             if !written.is_empty() {

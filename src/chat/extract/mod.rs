@@ -244,9 +244,7 @@ impl Extractor<'_> {
             }
             let memory = self.memory(aspect, id, turns, &time);
             let memory = stored_under_free_title(files, &scope, &memory);
-            let place = (&scope, "");
-            let done =
-                store_memory(files, place.0, place.1, &memory, Claim::of(Authority::MODEL), &mut warnings)?;
+            let done = store_memory(files, &scope, "", &memory, Claim::of(Authority::MODEL), &mut warnings)?;
             if matches!(done.outcome, AddOutcome::Duplicate | AddOutcome::Confirmed) {
                 join_sources(files, &scope, done.title(), &memory);
             } else {

@@ -147,7 +147,7 @@ fn read_given(
     Ok(ProposedPlan { plan, seen, model: None, warnings })
 }
 
-/// What became of a plan.
+/// How far a plan was carried out.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Done {
     /// It is only shown.

@@ -93,10 +93,8 @@ pub fn run(
         None => {
             let text =
                 cli.read_input("corrections as a JSON object or list, or name a scope; see `--help`")?;
-            {
-                let known = (&cli.settings.working_folder, notebook.store());
-                from_json(known, name, &text, &mut |warning| cli.ui.warning(&warning))?
-            }
+            let folder = &cli.settings.working_folder;
+            from_json(folder, notebook.store(), name, &text, &mut |warning| cli.ui.warning(&warning))?
         }
     };
     let (corrections, moments): (Vec<Correction>, Vec<Moment>) = dated.into_iter().unzip();
@@ -148,7 +146,8 @@ fn check_moment(correction: &Correction, moment: &Moment) -> Result<(), Failure>
 }
 
 fn from_json(
-    known: (&WorkingFolder, &Store),
+    folder: &WorkingFolder,
+    store: &Store,
     called: CorrectionName,
     text: &str,
     warn: &mut dyn FnMut(String),
@@ -167,7 +166,7 @@ fn from_json(
     for value in &list {
         let fields = JsonFields::of(value, HINT)?;
         let name = name_of(&fields)?.unwrap_or(called);
-        let correction = one_from_json(known.0, known.1, name, &fields)?;
+        let correction = one_from_json(folder, store, name, &fields)?;
         let known = fields_of(name);
         fields.unknown(name.into(), &known).into_iter().for_each(&mut *warn);
         let moment = if known.contains(&"turn") { fields.moment()? } else { Moment::default() };

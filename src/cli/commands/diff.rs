@@ -289,9 +289,8 @@ fn render_line(difference: &LineDifference) -> String {
 }
 
 fn section_json(authors: &Authors, section: &SectionDifference) -> Value {
-    let of_section = (&section.scope, section.name.as_str());
     let object = |memory: &Memory| {
-        MemoryObject::of(of_section.0, of_section.1, memory, authors.of(&section.scope, memory))
+        MemoryObject::of(&section.scope, &section.name, memory, authors.of(&section.scope, memory))
     };
     let changed = |change: &str, [before, after]: &[Memory; 2]| {
         let mut value = change_json(change, Some(&object(before)), Some(&object(after)));

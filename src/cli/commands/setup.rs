@@ -253,7 +253,7 @@ fn show(ui: &mut Ui, agent: Agent, file: &File, options: &Options<'_>) -> Result
     Ok(())
 }
 
-/// What a person does in a file that is only read.
+/// The lines that tell a person how to edit a file which this program only reads.
 fn by_hand(agent: Agent, file: &File, options: &Options<'_>) -> String {
     let path = file.path.display();
     match options.action {
