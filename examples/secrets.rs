@@ -9,10 +9,7 @@
 
 #![allow(clippy::disallowed_methods, clippy::print_stdout, reason = "an example prints its answer")]
 
-// The room imports nothing of the others, so it can be compiled into a program of its own.
-#[allow(dead_code, unused_imports, reason = "only finding is measured here")]
-#[path = "../src/redact/mod.rs"]
-mod redact;
+use memories_llm::redact;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

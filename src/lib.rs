@@ -19,44 +19,36 @@
 //!
 #![doc = concat!("```\n", include_str!("../examples/embed.rs"), "```")]
 #![cfg_attr(
-    not(all(feature = "llm", feature = "mcp", feature = "proxy", feature = "sqlite", feature = "sync")),
+    not(all(feature = "agents", feature = "mcp", feature = "page", feature = "proxy", feature = "sync")),
     allow(dead_code, reason = "a smaller build leaves out what alone uses some of the rest")
 )]
 
 pub mod ask;
-pub mod chat;
 pub mod cli;
-pub mod document;
-pub mod journal;
-pub mod llm;
-pub mod map;
 #[cfg(feature = "mcp")]
 mod mcp;
-mod memory_tool;
-pub mod notebook;
-pub mod recall;
-pub mod record;
-mod redact;
-pub mod search;
 pub mod seed;
-mod setup;
-mod stats;
-pub mod store;
-#[cfg(feature = "sync")]
-mod sync;
 pub mod transfer;
-pub mod types;
-#[cfg(feature = "view")]
-mod view;
-#[cfg(feature = "web")]
-pub mod web;
-mod work;
 
-pub use notebook::{Clock, Notebook, SharedSnapshot, Snapshot};
-pub use record::turn::Turn;
-pub use record::{Judge, RecordSettings, Recorder};
-pub use search::Searcher;
-pub use search::embedded::StaticModel;
-pub use search::filter::Filter;
-pub use store::Store;
-pub use types::{Memory, Scope};
+pub use memories_chat as chat;
+pub use memories_document as document;
+pub use memories_document::types;
+pub use memories_llm as llm;
+pub use memories_notebook as notebook;
+pub use memories_recall as recall;
+pub use memories_record as record;
+pub use memories_search as search;
+pub use memories_store as store;
+pub use memories_store::journal;
+#[cfg(feature = "page")]
+pub use memories_web as web;
+pub use memories_world as map;
+
+pub use memories_document::types::{Memory, Scope};
+pub use memories_notebook::{Clock, Notebook, SharedSnapshot, Snapshot};
+pub use memories_record::turn::Turn;
+pub use memories_record::{Judge, RecordSettings, Recorder};
+pub use memories_search::Searcher;
+pub use memories_search::embedded::StaticModel;
+pub use memories_search::filter::Filter;
+pub use memories_store::Store;

@@ -18,7 +18,7 @@ mod measure;
 mod merge;
 #[cfg(feature = "proxy")]
 mod proxy_load;
-#[cfg(feature = "view")]
+#[cfg(feature = "page")]
 mod report;
 mod search;
 mod seed;
@@ -72,7 +72,7 @@ fn main() -> ExitCode {
         ("recall", recall),
         ("memory", memory),
         ("map", map::map),
-        #[cfg(feature = "view")]
+        #[cfg(feature = "page")]
         ("report", report::report),
         ("add", add),
         ("query", search::query),

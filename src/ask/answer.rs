@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use crate::ask::grounded::GroundedQuestion;
 use crate::ask::prompt::{MAX_MEMORIES, memory_json, weight};
-use crate::llm::{Model, ModelError, ModelUse};
-use crate::redact::redacted;
-use crate::search::{Hit, SearchResults};
+use memories_llm::redact::redacted;
+use memories_llm::{Model, ModelError, ModelUse};
+use memories_search::{Hit, SearchResults};
 
 pub(crate) use crate::ask::grounded::GroundedAnswer;
 

@@ -14,18 +14,20 @@ use crate::ask::guard::{Step, check};
 use crate::ask::plan::{
     Action, Decision, MemoryVersion, Plan, Refused, SCHEMA_NAME, SYSTEM, read_plan, schema,
 };
-use crate::ask::prompt::{Prompt, TEXT_CHARS, first_by, memory_json};
-use crate::journal::entry::{Entry, MemoryEntry, ModelEntry};
-use crate::llm::{Model, ModelError, ModelUse};
-use crate::notebook::Draft;
-use crate::notebook::add::Contested;
-use crate::notebook::authority::{Authority, protection};
-use crate::notebook::contest::contest;
-use crate::notebook::correct::{Corrected, correct};
-use crate::notebook::files::Files;
-use crate::notebook::strike::strike;
-use crate::redact::{redact, redacted};
-use crate::types::{Cause, Memory, Moment, Outcome, Persistence, Reference, Scope, fold_title};
+use crate::ask::prompt::{TEXT_CHARS, first_by, memory_json};
+use memories_document::types::{Cause, Memory, Moment, Outcome, Persistence, Reference, Scope, fold_title};
+use memories_llm::prompt::Prompt;
+use memories_llm::redact::{redact, redacted};
+use memories_llm::{Model, ModelError, ModelUse};
+use memories_notebook::Draft;
+use memories_notebook::add::Contested;
+use memories_notebook::authority::{Authority, protection};
+use memories_notebook::contest::contest;
+use memories_notebook::correct::{Corrected, correct};
+use memories_notebook::files::Files;
+use memories_notebook::strike::strike;
+use memories_record::report::model_entry;
+use memories_store::journal::entry::{Entry, MemoryEntry};
 
 /// Fewest memories of a place that are worth consolidating.
 pub(crate) const FEWEST: usize = 5;
@@ -230,7 +232,7 @@ pub(crate) fn note(
         decisions: Some(json!(applied.decisions)),
         reasoning: Some(why.join("; ").into()),
         refused: (!applied.refused.is_empty()).then(|| json!(applied.refused)),
-        model: model.map(ModelEntry::from),
+        model: model.map(model_entry),
         ..Entry::default()
     });
 }

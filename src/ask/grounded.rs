@@ -4,23 +4,20 @@
 //! the answer is rejected. Only numbers that were shown count; a text that cites none is rejected.
 
 use serde_json::{Value, json};
-use unicode_segmentation::UnicodeSegmentation;
 
-use crate::ask::prompt::Prompt;
-use crate::document::text::stored_line;
-use crate::llm::answer::{flag_of, parse_object, text_of, text_problem};
-use crate::llm::{Model, ModelError, ModelUse};
-use crate::redact::redacted;
-use crate::types::text::truncate;
+use memories_document::text::stored_line;
+use memories_document::types::sentences::first_sentences;
+use memories_document::types::text::truncate;
+use memories_llm::answer::{flag_of, parse_object, text_of, text_problem};
+use memories_llm::prompt::Prompt;
+use memories_llm::redact::redacted;
+use memories_llm::{Model, ModelError, ModelUse};
 
 /// Longest text of an answer, in characters; the rest is cut.
 const MAX_CHARS: usize = 600;
 
 /// Longest number of a memory in an answer, in characters.
 const NUMBER_CHARS: usize = 8;
-
-/// Abbreviations with a full stop, which do not end a sentence.
-const ABBREVIATIONS: [&str; 9] = ["Mr.", "Mrs.", "Ms.", "Dr.", "St.", "Prof.", "e.g.", "i.e.", "vs."];
 
 /// A question over numbered memories.
 pub(super) struct GroundedQuestion<'a> {
@@ -141,22 +138,6 @@ fn read_numbers(value: Option<&Value>, shown: usize, warnings: &mut Vec<String>)
     numbers
 }
 
-/// The first `max` sentences of a line.
-pub(crate) fn first_sentences(line: &str, max: usize) -> &str {
-    let (mut count, mut end) = (0, 0);
-    for (start, sentence) in line.split_sentence_bound_indices() {
-        end = start + sentence.len();
-        let last = sentence.split_whitespace().next_back().unwrap_or_default();
-        if !ABBREVIATIONS.contains(&last.trim_start_matches(['(', '"'])) {
-            count += 1;
-        }
-        if count == max {
-            break;
-        }
-    }
-    line[..end].trim_end()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -207,14 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn sentences() {
-        assert_eq!(first_sentences("One. Two! Three? Four", 2), "One. Two!");
-        assert_eq!(
-            first_sentences("Dr. Watson has it. He is in St. Ives. Go.", 2),
-            "Dr. Watson has it. He is in St. Ives."
-        );
-        assert_eq!(first_sentences("It costs 3.50 here. Pay", 1), "It costs 3.50 here.");
-        assert_eq!(first_sentences("no end", 2), "no end");
+    fn more_sentences_than_were_asked_for_are_cut() {
         let long =
             read(&json!({"relevant": [1], "answer": "A key.\nAn egg.\u{1b}[31m A sword."})).expect("read");
         assert_eq!(long.text.as_deref(), Some("A key. An egg.\u{FFFD}[31m A sword."));

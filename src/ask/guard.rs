@@ -6,15 +6,15 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::ask::plan::{Action, Decision, MAX_TEXT_CHARS, MemoryVersion, Plan, Refused, SYSTEM};
-use crate::document::stored;
-use crate::llm::answer::{text_problem, title_problem};
-use crate::notebook::correct::{Correction, Target};
-use crate::notebook::files::{Files, Tier};
-use crate::search::grounding::{SharedWords, Sources};
-use crate::types::instant::Instant;
-use crate::types::{
+use memories_document::stored;
+use memories_document::types::instant::Instant;
+use memories_document::types::{
     Category, Memory, OFFLINE_TAG, Persistence, Provenance, Scope, Span, Status, fold_title, same_title,
 };
+use memories_llm::answer::{text_problem, title_problem};
+use memories_notebook::correct::{Correction, Target};
+use memories_notebook::files::{Files, Tier};
+use memories_search::grounding::{SharedWords, Sources};
 
 /// At least one in this many words of a merged text must occur in the memories that it replaces.
 const SHARED_WORDS: usize = 2;
@@ -272,7 +272,8 @@ fn provenance(olds: &[Memory]) -> Provenance {
         episode: newest.episode,
         turns,
         date: newest.date,
-        importance: importance.filter(|importance| *importance != crate::types::DEFAULT_IMPORTANCE),
+        importance: importance
+            .filter(|importance| *importance != memories_document::types::DEFAULT_IMPORTANCE),
         sources: union(|fields| &fields.sources),
         tags: union(|fields| &fields.tags),
         ..Provenance::default()

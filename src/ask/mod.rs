@@ -15,6 +15,3 @@ pub mod plan;
 mod prompt;
 pub(crate) mod remembering;
 pub(crate) mod summary;
-
-pub(crate) use grounded::first_sentences;
-pub(crate) use prompt::Prompt;

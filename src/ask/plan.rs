@@ -6,12 +6,12 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::document::text::{stored_line, stored_text};
-use crate::llm::answer::{parse_object, text_of};
-use crate::redact::redacted;
-use crate::search::named::{nearest_title, number_of};
-use crate::types::text::truncate;
-use crate::types::{Category, Memory, Persistence, Status, means_title};
+use memories_document::text::{stored_line, stored_text};
+use memories_document::types::text::truncate;
+use memories_document::types::{Category, Memory, Persistence, Status, means_title};
+use memories_llm::answer::{parse_object, text_of};
+use memories_llm::redact::redacted;
+use memories_search::named::{nearest_title, number_of};
 
 /// The name of the answer's schema.
 pub(crate) const SCHEMA_NAME: &str = "consolidation";

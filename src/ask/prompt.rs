@@ -4,69 +4,16 @@ use std::cmp::Reverse;
 
 use serde_json::{Value, json};
 
-use crate::llm::fence::fenced;
-use crate::llm::{Model, ModelError, ModelUse, Question};
-use crate::redact::redacted;
-use crate::search::named::number_mark;
-use crate::types::text::truncate;
-use crate::types::{Memory, Persistence, Status};
+use memories_document::types::text::truncate;
+use memories_document::types::{Memory, Persistence, Status};
+use memories_llm::redact::redacted;
+use memories_search::named::number_mark;
 
 /// Memories that a model is shown.
 pub(super) const MAX_MEMORIES: usize = 40;
 
 /// Longest text of one memory in a prompt, in characters.
 pub(super) const TEXT_CHARS: usize = 1200;
-
-/// A question to a model, with its data and the schema of the answer.
-pub(crate) struct Prompt<'a> {
-    /// The role and the task of the model.
-    pub(crate) system: &'a str,
-    /// The name of the answer's schema.
-    pub(crate) schema_name: &'a str,
-    /// The answer's schema.
-    pub(crate) schema: Value,
-    /// The name of the data block, as the instructions use it.
-    pub(crate) block: &'a str,
-    /// The data, without secrets.
-    pub(crate) data: Value,
-}
-
-impl Prompt<'_> {
-    /// The text of the answer, and what it cost.
-    ///
-    /// # Errors
-    ///
-    /// See [`ModelError`].
-    pub(crate) fn ask(&self, model: &dyn Model) -> Result<(String, ModelUse), ModelError> {
-        let answer = model.ask(&Question {
-            system: self.system,
-            examples: &[],
-            prompt: &fenced(self.block, &self.data),
-            schema_name: self.schema_name,
-            schema: &self.schema,
-        })?;
-        // Afterwards, because a provider may learn only by asking which model it has.
-        let used = ModelUse::answered(model.name(), &answer);
-        Ok((answer.text, used))
-    }
-
-    /// The answer as `read` understands it, and what it cost.
-    ///
-    /// # Errors
-    ///
-    /// See [`ModelError`]; an answer that `read` rejects is [`ModelError::Unusable`].
-    pub(crate) fn ask_and_read<T>(
-        &self,
-        model: &dyn Model,
-        read: impl FnOnce(&str) -> Result<T, String>,
-    ) -> Result<(T, ModelUse), ModelError> {
-        let (text, used) = self.ask(model)?;
-        match read(&text) {
-            Ok(answer) => Ok((answer, used)),
-            Err(problem) => Err(ModelError::Unusable { used: Box::new(used), problem }),
-        }
-    }
-}
 
 /// The first `limit` items in the order of `key`, arranged as they were before. Of equal ones, the first
 /// are taken.

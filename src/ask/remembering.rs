@@ -7,9 +7,9 @@ use std::sync::Mutex;
 
 use serde_json::Value;
 
-use crate::llm::{self, Answer, Choice, Config, Environment, Model, ModelError, Question, Refusals};
-use crate::notebook::Notebook;
-use crate::types::lock::lock;
+use memories_document::types::lock::lock;
+pub use memories_llm::{Answer, Choice, Config, Environment, Model, ModelError, Question, Refusals};
+use memories_notebook::Notebook;
 
 struct RememberingModel {
     model: Box<dyn Model>,
@@ -22,7 +22,7 @@ struct RememberingModel {
 ///
 /// # Errors
 ///
-/// As [`llm::choose`].
+/// As [`memories_llm::choose`].
 pub(crate) fn choose(
     config: &Config,
     environment: &Environment,
@@ -32,7 +32,7 @@ pub(crate) fn choose(
     let (state, _) = notebook.store().sidecar().state();
     let refusals = Refusals::from_value(state.refusals);
     let config = Config { refusals: refusals.clone(), ..config.clone() };
-    let Choice { model, notice } = llm::choose(&config, environment, seed)?;
+    let Choice { model, notice } = memories_llm::choose(&config, environment, seed)?;
     let remembering = |model: Box<dyn Model>| -> Box<dyn Model> {
         let server = model.refusal().map(|(server, _)| server);
         let kept = Mutex::new(server.map_or(Value::Null, |server| refusals.of(&server).clone()));
@@ -74,7 +74,7 @@ impl Model for RememberingModel {
         self.model.calls_made()
     }
 
-    fn destination(&self) -> Option<llm::Destination> {
+    fn destination(&self) -> Option<memories_llm::Destination> {
         self.model.destination()
     }
 

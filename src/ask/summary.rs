@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 
 use crate::ask::grounded::{GroundedAnswer, GroundedQuestion};
 use crate::ask::prompt::{MAX_MEMORIES, first_by, memory_json, weight};
-use crate::document::Section;
-use crate::llm::{Model, ModelError, ModelUse};
-use crate::redact::redacted;
-use crate::types::text::truncate;
-use crate::types::{Memory, Scope};
+use memories_document::Section;
+use memories_document::types::text::truncate;
+use memories_document::types::{Memory, Scope};
+use memories_llm::redact::redacted;
+use memories_llm::{Model, ModelError, ModelUse};
 
 /// Longest summary, in sentences.
 const MAX_SENTENCES: usize = 3;

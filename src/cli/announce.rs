@@ -6,8 +6,8 @@
 use std::path::Path;
 
 use crate::cli::context::Cli;
-use crate::llm::Destination;
-use crate::store::{change_private, read_bounded};
+use memories_llm::Destination;
+use memories_store::{change_private, read_bounded};
 
 /// Name of the list in the user's folder.
 const NAME: &str = "hosts";

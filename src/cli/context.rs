@@ -6,9 +6,9 @@ use std::path::Path;
 use crate::cli::failure::{Failure, unreadable};
 use crate::cli::settings::Settings;
 use crate::cli::ui::Ui;
-use crate::notebook::{Draft, Notebook, Written};
-use crate::store::{Store, read_bounded};
-use crate::types::json::text_without_mark;
+use memories_document::types::json::text_without_mark;
+use memories_notebook::{Draft, Notebook, Written};
+use memories_store::{Store, read_bounded};
 
 /// Largest input that is read whole, in bytes: 256 MiB.
 pub(crate) const MAX_INPUT: u64 = 256 << 20;

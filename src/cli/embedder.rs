@@ -7,8 +7,8 @@ use indicatif::ProgressBar;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::ui::progress_bar;
-use crate::search::embedder::{EmbedError, Embedder};
-use crate::search::served;
+use memories_search::embedder::{EmbedError, Embedder};
+use memories_search::served;
 
 /// The texts that an embedder is sent.
 pub(super) const FOR_AN_EMBEDDER: &str = "memories and questions";

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use crate::types::hint::{Advice, Hint, Remedy, with_causes};
+use memories_document::types::hint::{Advice, Hint, Remedy, with_causes};
 
 /// The kind of a failure, by its remedy. Nothing else decides the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,18 +72,6 @@ pub(crate) fn unreadable(path: &Path, error: io::Error) -> Failure {
     Failure::caused(format!("cannot read `{}`", path.display()), error)
 }
 
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Failure {
-        let kind = if error.kind() == io::ErrorKind::BrokenPipe {
-            FailureKind::ClosedPipe
-        } else {
-            FailureKind::User
-        };
-        let hint = "check the input and output of the command; what was stored is kept";
-        Failure { kind, cause: error.into(), hints: vec![hint.to_owned()] }
-    }
-}
-
 impl<E: Hint + std::error::Error + Send + Sync + 'static> From<E> for Failure {
     fn from(error: E) -> Failure {
         let Advice { remedy, hints } = error.advice();
@@ -92,6 +80,9 @@ impl<E: Hint + std::error::Error + Send + Sync + 'static> From<E> for Failure {
             Remedy::CommandLine => FailureKind::Usage,
             Remedy::Fix => FailureKind::User,
         };
-        Failure { kind, cause: error.into(), hints }
+        let cause = anyhow::Error::from(error);
+        let is_closed_pipe =
+            cause.downcast_ref().is_some_and(|error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe);
+        Failure { kind: if is_closed_pipe { FailureKind::ClosedPipe } else { kind }, cause, hints }
     }
 }

@@ -1,8 +1,6 @@
 //! Ctrl-C and its like, for commands that work on until they are told to stop.
 
-/// Calls a function at the first signal; a second one ends the program at once. Without `proxy`, `mcp` and `sync`
-/// in the build, the first one does, which leaves the files whole, too.
-#[cfg(any(feature = "sync", feature = "web"))]
+/// Calls a function at the first signal; a second one ends the program at once.
 pub(crate) fn on_interrupt(first: impl FnOnce() + Send + 'static) {
     let (heeded, is_heeded) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
@@ -21,12 +19,9 @@ pub(crate) fn on_interrupt(first: impl FnOnce() + Send + 'static) {
     let _ = is_heeded.recv();
 }
 
-#[cfg(not(any(feature = "sync", feature = "web")))]
-pub(crate) fn on_interrupt(_: impl FnOnce() + Send + 'static) {}
-
 /// Waits for the first signal, which lets a server end what it has begun. A second one ends the program at once. Signals
 /// are heeded from the call on, before the future is polled: call it before the server says that it listens.
-#[cfg(feature = "web")]
+#[cfg(any(feature = "mcp", feature = "page", feature = "proxy"))]
 pub(crate) fn interrupted() -> impl Future<Output = ()> + Send + 'static {
     let (sender, receiver) = tokio::sync::oneshot::channel();
     on_interrupt(move || {
@@ -39,10 +34,9 @@ pub(crate) fn interrupted() -> impl Future<Output = ()> + Send + 'static {
     }
 }
 
-#[cfg(any(feature = "sync", feature = "web"))]
 pub(crate) use signals::Signals;
 
-#[cfg(all(unix, any(feature = "sync", feature = "web")))]
+#[cfg(unix)]
 mod signals {
     use std::future::{pending, poll_fn};
     use std::task::Poll;
@@ -87,7 +81,7 @@ mod signals {
     }
 }
 
-#[cfg(all(not(unix), any(feature = "sync", feature = "web")))]
+#[cfg(not(unix))]
 mod signals {
     /// Ctrl-C.
     pub(crate) struct Signals;

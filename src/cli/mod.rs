@@ -37,7 +37,7 @@ use failure::{Failure, FailureKind};
 use settings::{ProcessEnvironment, Settings, find_settings};
 use ui::{Form, Ui};
 
-use crate::store::Store;
+use memories_store::Store;
 
 pub use ui::{Streams, report_panic};
 

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use anstyle::{AnsiColor, Style};
 
-use crate::types::unseen::visible;
+use memories_document::types::unseen::visible;
 
 /// A part of a line, in bytes, with its style.
 pub(crate) type Span = (Range<usize>, Style);

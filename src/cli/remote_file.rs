@@ -6,8 +6,8 @@ use crate::cli::commands::MemoryCommand;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::values::is_url;
-use crate::store::ScratchFile;
-use crate::sync::{Remote, RemoteUrl, Variables, destination, open, read};
+use memories_store::ScratchFile;
+use memories_sync::{Remote, RemoteUrl, Variables, destination, open, read};
 
 /// File name of a copy whose address names none.
 const FILE_NAME: &str = "Memories.md";

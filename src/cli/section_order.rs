@@ -5,9 +5,9 @@ use std::cmp::Reverse;
 use serde::Serialize;
 use strum::VariantNames as _;
 
-use crate::document::entry_text::HeadReader;
-use crate::document::{Document, UnreadSection};
-use crate::types::{Moment, Scope, fold_title, unknown_name};
+use memories_document::entry_text::HeadReader;
+use memories_document::types::{Moment, Scope, fold_title, unknown_name};
+use memories_document::{Document, UnreadSection};
 
 /// Orders of places; other sections follow in the order of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, strum::EnumString, strum::VariantNames)]

@@ -32,21 +32,22 @@ use strum::VariantArray;
 
 use crate::cli::failure::Failure;
 use crate::cli::working_folder::WorkingFolder;
-use crate::llm;
-use crate::notebook::Clock;
-use crate::recall::Limits;
-use crate::record::RecordSettings;
-use crate::record::replies::{Replies, ReplyClass};
-use crate::record::triggers::Trigger;
-use crate::record::turn::importance_scale;
-use crate::store::refuse_link_out;
-use crate::types::Writer;
-use crate::types::fields::{Expected, flag, number, text, texts};
+use memories_document::types::Writer;
+use memories_document::types::fields::{Expected, flag, number, text, texts};
+use memories_notebook::Clock;
+use memories_recall::Limits;
+use memories_record::RecordSettings;
+use memories_record::replies::{Replies, ReplyClass};
+use memories_record::triggers::Trigger;
+use memories_record::turn::importance_scale;
+use memories_store::refuse_link_out;
 
 pub use environment::ProcessEnvironment;
 #[cfg(feature = "sync")]
 pub(crate) use environment::cloud_variables;
-pub(crate) use environment::{VARIABLES, agent_folders, for_programs, tools_environment};
+pub(crate) use environment::{VARIABLES, for_programs};
+#[cfg(feature = "agents")]
+pub(crate) use environment::{agent_folders, tools_environment};
 pub(crate) use file::Layer;
 pub(crate) use found::find_settings;
 pub(crate) use restricted::{restricted_keys, shown_setting};
@@ -97,11 +98,11 @@ pub(crate) struct Settings {
     /// The map of the game, for `record`; it is read when it is needed.
     pub map: Option<PathBuf>,
     /// Provider, model and request options.
-    pub llm: llm::Config,
+    pub llm: memories_llm::Config,
     /// Keys and hosts for `llm`, from the environment.
-    pub llm_environment: llm::Environment,
+    pub llm_environment: memories_llm::Environment,
     /// Weights, floor and synonyms of the ranking.
-    pub search: crate::search::SearchSettings,
+    pub search: memories_search::SearchSettings,
     /// Default limit on the results of `query`.
     pub search_results: usize,
     pub embedding: search::EmbeddingSettings,
@@ -219,8 +220,8 @@ impl Settings {
         let missing = if self.file.exists() { "" } else { " (not there yet)" };
         let paths: Vec<String> = self.read_from.iter().map(|path| format!("`{}`", path.display())).collect();
         let settings = if paths.is_empty() { "none".to_owned() } else { paths.join(", ") };
-        let provider =
-            llm::provider_in_use(&self.llm, &self.llm_environment).unwrap_or(llm::Provider::Offline);
+        let provider = memories_llm::provider_in_use(&self.llm, &self.llm_environment)
+            .unwrap_or(memories_llm::Provider::Offline);
         let model = self.llm.model.as_ref().map(|model| format!(" {model}")).unwrap_or_default();
         format!(
             "memory file `{}`{missing}; settings {settings}; model {provider}{model}",
@@ -325,8 +326,8 @@ fn read_record(file: &mut SettingsFiles) -> Result<RecordSettings, Failure> {
 fn read_llm(
     file: &mut SettingsFiles,
     environment: &ProcessEnvironment,
-) -> Result<(llm::Config, llm::Environment), Failure> {
-    let mut config = llm::Config::default();
+) -> Result<(memories_llm::Config, memories_llm::Environment), Failure> {
+    let mut config = memories_llm::Config::default();
     let variable = environment.provider.as_deref().map(|name| ("MEMORIES_PROVIDER", name));
     file.choose(variable, "llm.provider", &mut config.provider)?;
     config.model = environment.model.clone();
@@ -337,7 +338,7 @@ fn read_llm(
     let passed = file.read("llm.pass_env", texts)?.unwrap_or_default();
     if !config.command.is_empty() {
         let variables = for_programs(|name| passed.iter().any(|passed| passed == name));
-        config.program_environment = llm::ProgramEnvironment::new(variables, passed);
+        config.program_environment = memories_llm::ProgramEnvironment::new(variables, passed);
     }
     #[cfg(debug_assertions)]
     {
@@ -353,7 +354,7 @@ fn read_llm(
 }
 
 /// Keys and hosts, without the keys that would go to a server that only a file names.
-fn read_keys(config: &llm::Config, environment: &ProcessEnvironment) -> llm::Environment {
+fn read_keys(config: &memories_llm::Config, environment: &ProcessEnvironment) -> memories_llm::Environment {
     let key = |key: &Option<SecretString>, own_url: &Option<String>, home: &str| {
         let is_named = config.base_url.is_some() || own_url.is_some();
         environment.api_key.clone().or(trusted(key, is_named, config.fallback_base_url.as_deref(), home))
@@ -361,7 +362,7 @@ fn read_keys(config: &llm::Config, environment: &ProcessEnvironment) -> llm::Env
     let openai = key(&environment.openai_api_key, &environment.openai_base_url, "https://api.openai.com");
     let anthropic =
         key(&environment.anthropic_api_key, &environment.anthropic_base_url, "https://api.anthropic.com");
-    llm::Environment {
+    memories_llm::Environment {
         openai_api_key: openai,
         openai_base_url: environment.openai_base_url.clone(),
         openai_model: environment.openai_model.clone(),
@@ -375,10 +376,10 @@ fn read_keys(config: &llm::Config, environment: &ProcessEnvironment) -> llm::Env
 
 /// A file that chooses a model and may not do so must not lead to another one, only because its key is there: what was
 /// meant for a server on this machine would go to a stranger. True if only this keeps the model from being asked.
-fn keep_offline(config: &mut llm::Config) -> bool {
-    let is_kept = config.provider == llm::Provider::Auto && config.fallback_base_url.is_none();
+fn keep_offline(config: &mut memories_llm::Config) -> bool {
+    let is_kept = config.provider == memories_llm::Provider::Auto && config.fallback_base_url.is_none();
     if is_kept {
-        config.provider = llm::Provider::Offline;
+        config.provider = memories_llm::Provider::Offline;
     }
     is_kept
 }

@@ -18,7 +18,7 @@ use crate::cli::failure::Failure;
 use crate::cli::pager::Pager;
 use crate::cli::paint::{Span, painted};
 use crate::cli::settings::ProcessEnvironment;
-use crate::types::unseen::{visible, visible_json};
+use memories_document::types::unseen::{visible, visible_json};
 
 /// The three streams of a process, or replacements for a test.
 pub struct Streams {

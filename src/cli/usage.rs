@@ -8,8 +8,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use crate::cli::args::Arguments;
 use crate::cli::commands::command_meant;
 use crate::cli::failure::Failure;
-use crate::types::did_you_mean;
-use crate::types::text::fold_spaces;
+use memories_document::types::did_you_mean;
+use memories_document::types::text::fold_spaces;
 
 /// The failure for a wrong command line.
 pub(crate) fn failure_of(error: &clap::Error, arguments: &[OsString]) -> Failure {

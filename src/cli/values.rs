@@ -3,9 +3,11 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use crate::document::field::is_date;
-use crate::types::fields::parse_span;
-use crate::types::{EXPECTED_IMPORTANCE, EXPECTED_SCALE, ImportanceScale, Span, importance_of_person};
+use memories_document::field::is_date;
+use memories_document::types::fields::parse_span;
+use memories_document::types::{
+    EXPECTED_IMPORTANCE, EXPECTED_SCALE, ImportanceScale, Span, importance_of_person,
+};
 
 /// True if the name of a memory file is meant as the address of a remote one.
 pub(crate) fn is_url(file: &str) -> bool {

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::failure::Failure;
 use crate::cli::values::is_url;
-use crate::store::without_dots;
-use crate::types::hint::Hint;
-use crate::types::{FolderError, FolderPath, Scope, ScopeError, ScopeName, is_relative};
+use memories_document::types::hint::Hint;
+use memories_document::types::{FolderError, FolderPath, Scope, ScopeError, ScopeName, is_relative};
+use memories_store::without_dots;
 
 /// Where the root of a repository is looked for.
 const ROOT_HINT: &str = "the root of the repository is the nearest folder with `.git` at or above the working \

@@ -8,22 +8,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::ask::remembering;
-use crate::document::grammar::{Heading, split_heading};
-use crate::document::{Section, nearest, stored};
-use crate::llm;
 use crate::mcp::answer::Refusal;
 use crate::mcp::character::Character;
 use crate::mcp::group::Group;
-use crate::notebook::{Clock, Notebook, SharedSnapshot, Snapshot};
-use crate::recall::{self, Format, Limits, RecallError, View};
-use crate::record;
-use crate::search::filter::Filter;
-use crate::types::lock::lock;
-use crate::types::{Memory, Scope, ScopeName, Viewer, Writer, did_you_mean};
+use memories_document::grammar::{Heading, split_heading};
+use memories_document::types::lock::lock;
+use memories_document::types::{Memory, Scope, ScopeName, Viewer, Writer, did_you_mean};
+use memories_document::{Section, nearest, stored};
+use memories_notebook::{Clock, Notebook, SharedSnapshot, Snapshot};
+pub use memories_recall::{Format, Limits, RecallError, View};
+use memories_search::filter::Filter;
 
-use crate::redact::redact;
-use crate::search::{Hit, SearchResults, SearchSettings, Searcher, served};
-use crate::store::{Store, StoreError};
+use memories_llm::redact::redact;
+use memories_search::{Hit, SearchResults, SearchSettings, Searcher, served};
+use memories_store::{Store, StoreError};
 
 /// The settings of a server; nothing is opened yet.
 pub(crate) struct Setup {
@@ -40,19 +38,19 @@ pub(crate) struct Setup {
     /// Limits of a recall.
     pub limits: Limits,
     /// How turns are recorded.
-    pub record: record::RecordSettings,
+    pub record: memories_record::RecordSettings,
     /// How questions are answered.
     pub search: SearchSettings,
     /// The embedder.
-    pub embedding: llm::embedding::EmbedderConfig,
+    pub embedding: memories_llm::embedding::EmbedderConfig,
     /// Keys and hosts for the embedder.
-    pub embedding_environment: llm::embedding::EmbedderEnvironment,
+    pub embedding_environment: memories_llm::embedding::EmbedderEnvironment,
     /// Use the embedded model if the embedder fails.
     pub falls_back: bool,
     /// The language model.
-    pub llm: llm::Config,
+    pub llm: memories_llm::Config,
     /// Keys and hosts for the language model.
-    pub llm_environment: llm::Environment,
+    pub llm_environment: memories_llm::Environment,
     /// Decides the jitter of retries.
     pub seed: u64,
     /// The time and fresh ids.
@@ -124,8 +122,8 @@ impl Memories {
     ///
     /// # Errors
     ///
-    /// [`llm::ModelError::Settings`] where a model or embedder cannot work as it is set.
-    pub(crate) fn new(setup: Setup) -> Result<Memories, llm::ModelError> {
+    /// [`memories_llm::ModelError::Settings`] where a model or embedder cannot work as it is set.
+    pub(crate) fn new(setup: Setup) -> Result<Memories, memories_llm::ModelError> {
         let searching: Arc<Mutex<Vec<Watcher>>> = Arc::default();
         let watchers = Arc::clone(&searching);
         let progress = move |done: usize, all: usize| {
@@ -136,7 +134,8 @@ impl Memories {
         let Setup { embedding, embedding_environment, falls_back, seed, .. } = &setup;
         let embedder =
             served::choose(embedding, embedding_environment, *seed, *falls_back, Box::new(progress))?;
-        let llm::Choice { notice, .. } = llm::choose(&setup.llm, &setup.llm_environment, setup.seed)?;
+        let memories_llm::Choice { notice, .. } =
+            memories_llm::choose(&setup.llm, &setup.llm_environment, setup.seed)?;
         let searcher =
             Searcher::new(SharedSnapshot::new(setup.store.clone()), setup.search.clone(), embedder);
         let viewer = Viewer::of(setup.agent.as_deref());
@@ -242,10 +241,11 @@ impl Memories {
     }
 
     /// The model of the settings; the first time with a notice, if there is one.
-    pub(super) fn model(&self) -> Result<llm::Choice, Refusal> {
+    pub fn model(&self) -> Result<memories_llm::Choice, Refusal> {
         let Setup { llm, llm_environment, seed, .. } = &self.setup;
-        let llm::Choice { model, .. } = remembering::choose(llm, llm_environment, *seed, self.notebook())?;
-        Ok(llm::Choice { model, notice: lock(&self.notice).take() })
+        let memories_llm::Choice { model, .. } =
+            remembering::choose(llm, llm_environment, *seed, self.notebook())?;
+        Ok(memories_llm::Choice { model, notice: lock(&self.notice).take() })
     }
 
     /// The id of the agent that the server works for.
@@ -269,7 +269,7 @@ impl Memories {
 
     /// The sections of scopes, in the order asked for.
     pub(super) fn sections(&self, names: &[ScopeName]) -> Result<Vec<(Scope, Section)>, RecallError> {
-        let mut sections = recall::owned_sections(&*self.snapshot()?, &self.viewer, names)?;
+        let mut sections = memories_recall::owned_sections(&*self.snapshot()?, &self.viewer, names)?;
         let least = self.setup.limits.confirmed_by;
         sections.iter_mut().for_each(|(_, section)| {
             section.memories.retain(|memory| memory.is_confirmed_by(least));
@@ -280,7 +280,7 @@ impl Memories {
     /// A recall of one scope.
     pub(super) fn recall(&self, name: ScopeName) -> Result<Vec<View>, RecallError> {
         let limits = self.setup.limits.at(&self.setup.clock.now());
-        recall::recall(&*self.snapshot()?, &self.viewer, &[name], &limits, Format::Text)
+        memories_recall::recall(&*self.snapshot()?, &self.viewer, &[name], &limits, Format::Text)
     }
 
     /// The scope that a text names: `self`, a scope, a heading, or the name of a place or character.

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::document::nearest;
-use crate::types::frame::{continued, indented, one_line, text_below};
-use crate::types::hint::{Advice, Hint, Remedy, with_causes};
-use crate::types::instant::day;
-use crate::types::{Memory, Scope, Status, did_you_mean, written_by};
+use memories_document::nearest;
+use memories_document::types::frame::{continued, indented, one_line, text_below};
+use memories_document::types::hint::{Advice, Hint, Remedy, with_causes};
+use memories_document::types::instant::day;
+use memories_document::types::{Memory, Scope, Status, did_you_mean, written_by};
 
 /// The answer of a tool.
 #[derive(Debug, Clone, PartialEq)]

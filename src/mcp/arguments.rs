@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value};
 
-use crate::document::nearest;
 use crate::mcp::answer::Refusal;
 use crate::mcp::parameter::Parameter;
-use crate::types::fields::{self, Expected, Fields};
-use crate::types::{ImportanceScale, clamp_importance, did_you_mean, importance_of_program};
+use memories_document::nearest;
+use memories_document::types::fields::{self, Expected, Fields};
+use memories_document::types::{ImportanceScale, clamp_importance, did_you_mean, importance_of_program};
 
 /// The arguments of one call.
 #[derive(Debug, Clone, Copy)]

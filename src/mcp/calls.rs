@@ -13,7 +13,7 @@ use tokio::task::JoinError;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
 use crate::mcp::access::{Step, Watcher};
-use crate::types::Writer;
+use memories_document::types::Writer;
 
 /// Interval of progress notifications for a call that reports nothing itself.
 const HEARTBEAT: Duration = Duration::from_secs(2);
@@ -129,7 +129,7 @@ mod tests {
     use std::sync::Mutex;
 
     use super::*;
-    use crate::types::lock::lock;
+    use memories_document::types::lock::lock;
 
     #[test]
     fn a_panic_ends_its_call_and_nothing_else() {

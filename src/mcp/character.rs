@@ -1,6 +1,6 @@
 //! Agents and characters with a section, and the words by which a text names them.
 
-use crate::types::{Scope, fold_title};
+use memories_document::types::{Scope, fold_title};
 
 /// An agent or character with a section in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use std::io;
 
-use crate::llm::ModelError;
-use crate::types::hint::{Advice, Hint};
+use memories_document::types::hint::{Advice, Hint};
+use memories_llm::ModelError;
 
 /// The server cannot run.
 #[derive(Debug, thiserror::Error)]

@@ -2,7 +2,7 @@
 
 use strum::VariantNames;
 
-use crate::types::unknown_name;
+use memories_document::types::unknown_name;
 
 /// A group of tools. Choosing groups shortens the tool list that the client's model reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -30,9 +30,9 @@ use crate::mcp::error::ServeError;
 use crate::mcp::handler::Server;
 use crate::mcp::malformed::{Line, NOT_REQUEST, read, refusal};
 use crate::mcp::sessions::Sessions;
-use crate::types::Writer;
-use crate::types::json::without_mark;
-use crate::web::{self, BodyError, BodyRoom, Guard, Limits, Refusal, count_values};
+use memories_document::types::Writer;
+use memories_document::types::json::without_mark;
+use memories_web::{BodyError, BodyRoom, Guard, Limits, Refusal, count_values};
 
 /// The path of the protocol.
 pub(crate) const PATH: &str = "/mcp";
@@ -114,7 +114,7 @@ pub(super) async fn run(
         });
     };
     let handler = move |request| answer(door.clone(), request);
-    web::serve(listener, limits, GRACE + CLOSING, handler, until).await.map_err(ServeError::Listen)
+    memories_web::serve(listener, limits, GRACE + CLOSING, handler, until).await.map_err(ServeError::Listen)
 }
 
 /// The answer to a request, if the guard lets it in.

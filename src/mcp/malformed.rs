@@ -8,8 +8,8 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use crate::types::fields::{Expected, FieldError, Fields, text};
-use crate::types::json::without_mark;
+use memories_document::types::fields::{Expected, FieldError, Fields, text};
+use memories_document::types::json::without_mark;
 
 /// Codes of JSON-RPC 2.0.
 const NOT_JSON: i32 = -32700;

@@ -1,7 +1,7 @@
 //! A language model whose requests the client hears of.
 
-use crate::llm::{Answer, Model, ModelError, Question};
 use crate::mcp::access::Watcher;
+use memories_llm::{Answer, Model, ModelError, Question};
 
 /// A model whose requests are reported as progress.
 pub(super) struct ReportingModel<'a> {

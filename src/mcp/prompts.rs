@@ -13,7 +13,7 @@ use crate::mcp::group::Group;
 use crate::mcp::parameter::ArgumentType::Text;
 use crate::mcp::parameter::Parameter;
 use crate::mcp::tools::Toolbox;
-use crate::types::frame::without_tags;
+use memories_document::types::frame::without_tags;
 
 /// A prompt.
 pub(crate) struct Prompt {

@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use crate::document::link::without_links;
-use crate::document::{Document, EntryMut, EntryRef};
 use crate::mcp::access::Memories;
 use crate::mcp::answer::Refusal;
-use crate::types::{FolderPath, Scope, ScopeName};
+use memories_document::link::without_links;
+use memories_document::types::{FolderPath, Scope, ScopeName};
+use memories_document::{Document, EntryMut, EntryRef};
 
 pub(crate) const MIME_TYPE: &str = "text/markdown";
 

@@ -16,7 +16,7 @@ use rmcp::transport::streamable_http_server::session::local::{
 };
 use rmcp::transport::streamable_http_server::session::{ServerSseMessage, SessionId};
 
-use crate::types::lock::lock;
+use memories_document::types::lock::lock;
 
 /// Time without a message of either side after which a session ends.
 const SILENCE: Duration = Duration::from_secs(60 * 60);

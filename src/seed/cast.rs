@@ -7,7 +7,7 @@ use crate::seed::error::{SeedError, SeedPosition};
 use crate::seed::fields::{Field, TableFields};
 use crate::seed::format::{SeedFormat, parse};
 use crate::seed::node::Value;
-use crate::types::{fold_title, is_id, same_title};
+use memories_document::types::{fold_title, is_id, same_title};
 
 /// A seed file's text.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::types::hint::{Advice, Hint};
+use memories_document::types::hint::{Advice, Hint};
 
 /// A seed file cannot be used; nothing is written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

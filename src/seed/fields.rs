@@ -3,10 +3,10 @@
 //! Keys match in any spelling: `decision_style`, `decision-style`, `decisionStyle`, `Decision style`.
 //! Keys that were not taken are unknown.
 
-use crate::document::nearest;
-use crate::document::text::stored_line;
 use crate::seed::error::{SeedError, SeedPosition};
 use crate::seed::node::{Key, Node, Value};
+use memories_document::nearest;
+use memories_document::text::stored_line;
 
 /// A value of a seed file and where it stands.
 #[derive(Clone)]

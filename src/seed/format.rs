@@ -8,11 +8,11 @@ use jsonc_parser::{CollectOptions, ParseOptions, ast, parse_to_ast};
 use strum::VariantNames;
 use toml::de::{DeTable, DeValue};
 
-use crate::document::line_number;
 use crate::seed::node::{Key, Malformed, Node, Value};
 use crate::seed::yaml::parse_yaml;
-use crate::types::json::text_without_mark;
-use crate::types::unknown_name;
+use memories_document::line_number;
+use memories_document::types::json::text_without_mark;
+use memories_document::types::unknown_name;
 
 /// The format of a seed file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::EnumString, strum::VariantNames)]

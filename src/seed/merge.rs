@@ -9,13 +9,15 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::document::{DocumentError, EntryEdit, Section, SectionUpdate, stored};
-use crate::notebook::authorship::Repeated;
-use crate::notebook::files::{Files, date};
-use crate::redact::redact;
 use crate::seed::cast::Cast;
 use crate::seed::plan::{InitialMemory, InitialSection};
-use crate::types::{Author, Category, Cause, Memory, Moment, Reference, Scope, Status, same_title};
+use memories_document::types::{
+    Author, Category, Cause, Memory, Moment, Reference, Scope, Status, same_title,
+};
+use memories_document::{DocumentError, EntryEdit, Section, SectionUpdate, stored};
+use memories_llm::redact::redact;
+use memories_notebook::authorship::Repeated;
+use memories_notebook::files::{Files, date};
 
 /// Prefix of the source that marks a seeded entry; a hash follows.
 const MARK: &str = "seed:";

@@ -22,8 +22,8 @@ mod node;
 mod plan;
 mod yaml;
 
-use crate::document::DocumentError;
-use crate::notebook::files::Files;
+use memories_document::DocumentError;
+use memories_notebook::files::Files;
 
 pub use cast::{Cast, SeedSource, read};
 pub use error::SeedError;

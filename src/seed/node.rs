@@ -1,6 +1,6 @@
 //! The values of a seed file with their lines, whatever its format.
 
-use crate::types::text::fold_spaces;
+use memories_document::types::text::fold_spaces;
 
 /// A value and the line at which it begins.
 #[derive(Debug, Clone, PartialEq)]

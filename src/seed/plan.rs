@@ -4,10 +4,10 @@
 //! role, background and the other fields stay private. A relationship may be to an agent that only the
 //! memory file knows.
 
-use crate::document::Document;
 use crate::seed::cast::{Agent, Cast, OWN_KEYS, Relationship, id_of_name, is_called};
 use crate::seed::fields::nearest_hint;
-use crate::types::{Category, Memory, Persistence, Scope, fold_title, is_id, same_title};
+use memories_document::Document;
+use memories_document::types::{Category, Memory, Persistence, Scope, fold_title, is_id, same_title};
 
 /// Categories and titles of an agent's own memories, in the order of [`OWN_KEYS`].
 const OWN: [(&str, &str); OWN_KEYS.len()] = [

@@ -1,6 +1,6 @@
 //! Errors of import and export.
 
-use crate::types::hint::{Advice, Hint};
+use memories_document::types::hint::{Advice, Hint};
 
 /// A source cannot be read or a file cannot be written at all: its bytes are not in the format, the
 /// sections do not fit into it, or this build lacks it.

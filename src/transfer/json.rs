@@ -6,12 +6,12 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::document::Section;
 use crate::transfer::error::TransferError;
 use crate::transfer::object::{memory_object, read_item, read_section, section_object, unknown_keys};
 use crate::transfer::source::{Item, Origin, TransferSource};
-use crate::types::json::without_mark;
-use crate::types::{Scope, json};
+use memories_document::Section;
+use memories_document::types::json::without_mark;
+use memories_document::types::{Scope, json};
 
 impl TransferSource {
     /// Adds the item that `read` makes of a JSON value, and notes unknown keys.

@@ -5,15 +5,15 @@
 
 use std::collections::BTreeMap;
 
-use crate::document::check::{entries, problems};
-use crate::document::problem::Kind;
-use crate::document::{Document, Section, SectionUpdate};
 use crate::transfer::error::TransferError;
 use crate::transfer::place::PlaceReference;
 use crate::transfer::source::{Item, Origin, TransferSource};
-use crate::types::Scope;
-use crate::types::json::text_without_mark;
-use crate::types::text::truncate;
+use memories_document::check::{entries, problems};
+use memories_document::problem::Kind;
+use memories_document::types::Scope;
+use memories_document::types::json::text_without_mark;
+use memories_document::types::text::truncate;
+use memories_document::{Document, Section, SectionUpdate};
 
 /// Characters that are shown of a passage.
 const SHOWN_CHARS: usize = 60;

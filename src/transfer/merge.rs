@@ -7,15 +7,15 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::Hash;
 
-use crate::document::text::{TITLE_CHARS, stored_line};
-use crate::document::{DocumentError, Section, SectionUpdate, stored};
-use crate::notebook::files::{Files, Tier, date};
-use crate::redact::redact;
 use crate::transfer::place::PlaceIndex;
 use crate::transfer::secrets::MaskedItems;
 use crate::transfer::section_entries::{MergeOutcome, SectionEntries};
 use crate::transfer::{Item, Origin, PlaceReference, SourceItem};
-use crate::types::{Attempt, Memory, Moment, Scope, Way, fold_action, same_title};
+use memories_document::text::{TITLE_CHARS, stored_line};
+use memories_document::types::{Attempt, Memory, Moment, Scope, Way, fold_action, same_title};
+use memories_document::{DocumentError, Section, SectionUpdate, stored};
+use memories_llm::redact::redact;
+use memories_notebook::files::{Files, Tier, date};
 
 pub use crate::transfer::section_entries::OnConflict;
 

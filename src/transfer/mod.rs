@@ -22,8 +22,8 @@ use std::path::Path;
 
 use strum::VariantNames;
 
-use crate::document::Section;
-use crate::types::{Scope, unknown_name};
+use memories_document::Section;
+use memories_document::types::{Scope, unknown_name};
 
 pub(crate) use error::TransferError;
 pub(crate) use place::PlaceReference;

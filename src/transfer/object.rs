@@ -8,17 +8,17 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use crate::document::Section;
-use crate::record::turn::{category, date};
 use crate::transfer::place::PlaceReference;
 use crate::transfer::source::Item;
-use crate::types::fields::{
+use memories_document::Section;
+use memories_document::types::fields::{
     Expected, FieldError, Fields, count, episode, integer, named, number, span, text, texts,
 };
-use crate::types::text::truncate;
-use crate::types::{
+use memories_document::types::text::truncate;
+use memories_document::types::{
     Attempt, Category, Cause, Memory, Moment, Provenance, Reference, Scope, TryResult, clamp_importance,
 };
+use memories_record::turn::{category, date};
 
 /// Keys of a memory without its provenance, and of a section.
 const ITEM_KEYS: [&str; 26] = [

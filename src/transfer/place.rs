@@ -6,8 +6,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use serde_json::Value;
 
-use crate::document::nearest;
-use crate::types::{Scope, ScopeName, fold_title};
+use memories_document::nearest;
+use memories_document::types::{Scope, ScopeName, fold_title};
 
 /// A place as a source names it.
 #[derive(Debug, Clone, PartialEq, Eq)]

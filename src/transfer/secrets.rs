@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use crate::document::Section;
-use crate::redact::redact;
 use crate::transfer::place::PlaceReference;
 use crate::transfer::{Item, SourceItem};
+use memories_document::Section;
+use memories_llm::redact::redact;
 
 /// The items of a source without secrets.
 #[derive(Debug)]

@@ -6,10 +6,10 @@
 
 use std::collections::HashMap;
 
-use crate::document::{EntryEdit, Section, SectionUpdate};
-use crate::notebook::duplicates::{ComparableText, says_the_same};
-use crate::notebook::files::Tier;
-use crate::types::{Cause, Memory, Moment, Persistence, Reference, Status, fold_title};
+use memories_document::types::{Cause, Memory, Moment, Persistence, Reference, Status, fold_title};
+use memories_document::{EntryEdit, Section, SectionUpdate};
+use memories_notebook::duplicates::{ComparableText, says_the_same};
+use memories_notebook::files::Tier;
 
 /// How to treat a memory whose title has another text here, or is struck here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

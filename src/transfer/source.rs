@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use crate::document::Section;
 use crate::transfer::place::PlaceReference;
-use crate::types::Memory;
+use memories_document::Section;
+use memories_document::types::Memory;
 
 /// The position of an item in a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -16,13 +16,13 @@ use serde_json::{Map, Value, json};
 
 use limits::Room;
 
-use crate::document::Section;
 use crate::transfer::error::TransferError;
 use crate::transfer::object::{memory_object, read_attempt, read_item, read_section, section_object};
 use crate::transfer::source::{Item, LeftOut, Origin, TransferSource};
-use crate::types::fields::{Expected, Fields, integer, number, parse_episode};
-use crate::types::instant::stated;
-use crate::types::{Attempt, Memory, Scope, Span, clamp_importance};
+use memories_document::Section;
+use memories_document::types::fields::{Expected, Fields, integer, number, parse_episode};
+use memories_document::types::instant::stated;
+use memories_document::types::{Attempt, Memory, Scope, Span, clamp_importance};
 
 /// The tables. A `u64` may be too large for an INTEGER; columns without a type store it as text.
 const SCHEMA: &str = "\

@@ -121,8 +121,8 @@ fn command_lines_are_split_as_a_shell_splits_them() {
 pub(crate) fn cases() -> Vec<(PathBuf, Case)> {
     let mut cases = all_cases();
     cases.retain(|(_, case)| match case.feature.as_deref() {
-        Some("view") => cfg!(feature = "view"),
-        Some(_) => cfg!(feature = "llm"),
+        Some("view") => cfg!(feature = "page"),
+        Some(_) => true,
         None => true,
     });
     cases

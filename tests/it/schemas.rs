@@ -180,7 +180,7 @@ fn other_answers() -> Vec<Answer> {
             "offline",
         ],
     ));
-    #[cfg(feature = "view")]
+    #[cfg(feature = "page")]
     {
         answers.push(server_answer(folder.path(), &["serve", "--json", "--edit", "--listen", "127.0.0.1:0"]));
         let output = memories(folder.path(), &["report", "--json"]).output().unwrap();
@@ -193,7 +193,7 @@ fn other_answers() -> Vec<Answer> {
 }
 
 /// The line of a server that listens.
-#[cfg(feature = "web")]
+#[cfg(feature = "page")]
 fn server_answer(folder: &Path, arguments: &[&str]) -> Answer {
     use std::io::{BufRead, BufReader};
     use std::process::Stdio;
@@ -230,8 +230,8 @@ fn every_answer_keeps_to_the_schema_of_its_command() {
     let servers = [
         ("mcp", cfg!(feature = "mcp")),
         ("proxy", cfg!(feature = "proxy")),
-        ("report", cfg!(feature = "view")),
-        ("serve", cfg!(feature = "view")),
+        ("report", cfg!(feature = "page")),
+        ("serve", cfg!(feature = "page")),
     ];
     let missing: Vec<&str> = servers.iter().filter(|(_, built)| !built).map(|(name, _)| *name).collect();
     assert_eq!(unused, missing, "schemas that no answer is validated against");

@@ -1,5 +1,5 @@
 //! `ask`, `summary` and `consolidate` against a server: what it is sent, and other writers while it answers.
-#![cfg(all(feature = "llm", unix))]
+#![cfg(unix)]
 
 use std::fs;
 use std::path::{Path, PathBuf};

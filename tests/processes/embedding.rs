@@ -1,6 +1,5 @@
 //! Embedders behind HTTP, and search with them, against servers that behave as real ones are documented
 //! and reported to behave.
-#![cfg(feature = "llm")]
 
 mod query;
 

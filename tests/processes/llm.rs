@@ -1,6 +1,5 @@
 //! The providers behind HTTP against a server on loopback that behaves well and badly: `openai` here, the
 //! others in files of their own.
-#![cfg(feature = "llm")]
 
 mod anthropic;
 mod ollama;

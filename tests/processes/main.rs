@@ -32,21 +32,20 @@ mod processes;
 mod program;
 mod proxy;
 mod secrets;
-#[cfg(feature = "llm")]
 mod server;
 mod shells;
 mod stats;
 #[cfg(unix)]
 mod store;
-#[cfg(any(feature = "mcp", all(feature = "llm", unix)))]
+#[cfg(any(feature = "mcp", unix))]
 #[path = "../support/authors.rs"]
 mod support_authors;
 #[cfg(feature = "sync")]
 mod sync;
 mod trust;
-#[cfg(all(feature = "view", feature = "llm"))]
+#[cfg(feature = "page")]
 mod view;
 #[cfg(unix)]
 mod work_sessions;
-#[cfg(all(feature = "mcp", feature = "llm"))]
+#[cfg(feature = "mcp")]
 mod writers;

@@ -9,18 +9,16 @@ mod budget;
 pub mod client;
 mod crowd;
 mod damage;
-#[cfg(all(feature = "llm", unix))]
+#[cfg(unix)]
 mod http;
-#[cfg(all(feature = "llm", unix))]
+#[cfg(unix)]
 mod http_client;
-#[cfg(all(feature = "llm", unix))]
+#[cfg(unix)]
 mod http_guard;
 mod map;
-#[cfg(feature = "llm")]
 mod parallel;
 mod protocol;
 mod tools;
-#[cfg(feature = "llm")]
 mod trust;
 mod viewer;
 mod work;

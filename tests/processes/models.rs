@@ -1,5 +1,5 @@
 //! The command line with models: requests, answers, the queue, and keys that never leave.
-#![cfg(all(feature = "llm", unix))]
+#![cfg(unix)]
 
 use std::fs;
 use std::io::Write as _;

@@ -396,9 +396,7 @@ fn what_asks_no_model_starts_no_thread_opens_no_socket_and_reads_no_certificate(
             "trace=clone,clone3,?fork,?vfork,socket,connect,openat,flock",
         ]);
         command.arg(PROGRAM).args(arguments).current_dir(&folder).env_clear();
-        if cfg!(feature = "llm") {
-            command.env("OPENAI_API_KEY", "sk-test-0123456789");
-        }
+        command.env("OPENAI_API_KEY", "sk-test-0123456789");
         let Ok(output) = command.stdin(Stdio::null()).output() else { return skipped("strace is not there") };
         let Ok(calls) = fs::read_to_string(&trace) else { return skipped("strace is not permitted") };
         if !calls.contains("openat(") {

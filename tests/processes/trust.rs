@@ -1,5 +1,5 @@
 //! Servers and programs that settings name: what reaches them, which keys, and what is said about it.
-#![cfg(all(feature = "llm", unix))]
+#![cfg(unix)]
 
 use std::fs;
 #[cfg(feature = "proxy")]

@@ -6,12 +6,12 @@ use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
-use crate::document::grammar::{is_same_name, name_of_text_id};
-use crate::notebook::NewMemory;
-use crate::notebook::add::AddOutcome;
-use crate::notebook::authority::Authority;
-use crate::types::fields;
-use crate::types::{Category, Memory, Scope};
+use memories_document::grammar::{is_same_name, name_of_text_id};
+use memories_document::types::fields;
+use memories_document::types::{Category, Memory, Scope};
+use memories_notebook::NewMemory;
+use memories_notebook::add::AddOutcome;
+use memories_notebook::authority::Authority;
 
 /// Add a memory that you worded yourself
 #[derive(Debug, clap::Args)]

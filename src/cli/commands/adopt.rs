@@ -6,7 +6,7 @@ use crate::cli::commands::common::{counted, no_section, resolve_scope};
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
-use crate::types::{Author, Outcome, Scope};
+use memories_document::types::{Author, Outcome, Scope};
 
 /// Say who wrote entries: you, and no model strikes them, or a model
 #[derive(Debug, clap::Args)]

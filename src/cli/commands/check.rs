@@ -13,15 +13,15 @@ use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use crate::cli::paint;
-use crate::document::check::{Located, entries, not_on_map, problems};
-use crate::document::format::LineChange;
-use crate::document::problem::{Kind, Problem, Severity, column};
-use crate::document::scan::LineNumbers;
-use crate::document::twins;
-use crate::notebook::Draft;
-use crate::redact;
-use crate::search::similar_pairs::similar_pairs;
-use crate::types::{Outcome, Scope};
+use memories_document::check::{Located, entries, not_on_map, problems};
+use memories_document::format::LineChange;
+use memories_document::problem::{Kind, Problem, Severity, column};
+use memories_document::scan::LineNumbers;
+use memories_document::twins;
+use memories_document::types::{Outcome, Scope};
+use memories_llm::redact;
+use memories_notebook::Draft;
+use memories_search::similar_pairs::similar_pairs;
 
 /// Report lines that cannot be read as meant, and mend the safe ones
 #[derive(Debug, clap::Args)]

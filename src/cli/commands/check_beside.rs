@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::journal::Journal;
-use crate::journal::damage::Damage;
-use crate::store::{Store, StoreError};
-use crate::types::hint::with_causes;
+use memories_document::types::hint::with_causes;
+use memories_store::journal::Journal;
+use memories_store::journal::damage::Damage;
+use memories_store::{Store, StoreError};
 
 /// A problem of a file beside the memory file, or of the memory file beside its former states.
 pub(crate) struct BesideProblem {

@@ -10,13 +10,13 @@ use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::ui::Ui;
 use crate::cli::working_folder::WorkingFolder;
-use crate::document::nearest;
-use crate::notebook::Snapshot;
-use crate::recall::{RecallError, read_scopes};
-use crate::record::places::own_id;
-use crate::redact::redact;
-use crate::store::Store;
-use crate::types::{Memory, Scope, ScopeName, did_you_mean};
+use memories_document::nearest;
+use memories_document::types::{Memory, Scope, ScopeName, did_you_mean};
+use memories_llm::redact::redact;
+use memories_notebook::Snapshot;
+use memories_recall::{RecallError, read_scopes};
+use memories_record::places::own_id;
+use memories_store::Store;
 
 /// The next step for turns that wait for a model, said once a command.
 pub(crate) const RETRY: &str = "`memories retry` offers queued turns to the model again";

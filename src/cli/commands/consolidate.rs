@@ -14,7 +14,7 @@ use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::{Failure, FailureKind};
-use crate::types::{Author, MemoryObject, Scope, json};
+use memories_document::types::{Author, MemoryObject, Scope, json};
 
 /// Lower bound of `max_output_tokens`, in tokens: a plan is longer than other answers.
 const MIN_PLAN_TOKENS: u32 = 2000;

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use crate::chat::{Conversation, ConversationError};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
+pub use memories_chat::{Conversation, ConversationError};
 
 /// Reads a conversation; `-` is stdin. Its id is the given one, else the file's name without extension.
 pub(crate) fn read_conversation(

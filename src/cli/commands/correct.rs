@@ -9,10 +9,10 @@ use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::working_folder::WorkingFolder;
-use crate::notebook::correct::{Corrected, Correction, Marks, Target, check_consistent};
-use crate::store::Store;
-use crate::types::fields::{count, flag, named, text, texts};
-use crate::types::{Moment, Outcome, Persistence, Scope, Status, one_of};
+use memories_document::types::fields::{count, flag, named, text, texts};
+use memories_document::types::{Moment, Outcome, Persistence, Scope, Status, one_of};
+use memories_notebook::correct::{Corrected, Correction, Marks, Target, check_consistent};
+use memories_store::Store;
 
 /// Arguments of every correction.
 #[derive(Debug, Default, clap::Args)]

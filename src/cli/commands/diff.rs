@@ -11,17 +11,17 @@ use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use crate::cli::git::{GitError, git, run as run_git};
 use crate::cli::paint;
-use crate::document::compare::{
+use memories_document::compare::{
     AttemptDifference, Comparison, LineDifference, MemoryDifference, Presence, SectionDifference, Visits,
     Words, compare, compare_lines, compare_words,
 };
-use crate::document::evidence::write_attempt;
-use crate::document::fields::write_fields;
-use crate::document::grammar::write_entry;
-use crate::document::review::review;
-use crate::notebook::Authors;
-use crate::store::Store;
-use crate::types::{Attempt, Cause, Memory, MemoryObject, Provenance};
+use memories_document::evidence::write_attempt;
+use memories_document::fields::write_fields;
+use memories_document::grammar::write_entry;
+use memories_document::review::review;
+use memories_document::types::{Attempt, Cause, Memory, MemoryObject, Provenance};
+use memories_notebook::Authors;
+use memories_store::Store;
 
 /// Show what was added, removed and changed, place by place
 #[derive(Debug, clap::Args)]

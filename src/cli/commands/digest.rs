@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::chat::digest::{DigestReport, Digester, Occasion, PresentCharacter};
 use crate::cli::commands::common::resolve_or_new;
 use crate::cli::commands::conversation_args::read_conversation;
 use crate::cli::commands::memory_args::bare_tag;
@@ -14,11 +13,12 @@ use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::{Failure, FailureKind};
 use crate::cli::working_folder::WorkingFolder;
-use crate::llm::ModelError;
-use crate::recall::read_scopes;
-use crate::store::Store;
-use crate::types::frame::{INDENT, indented, one_line};
-use crate::types::{MemoryObject, Scope, ScopeName, is_id};
+use memories_chat::digest::{DigestReport, Digester, Occasion, PresentCharacter};
+use memories_document::types::frame::{INDENT, indented, one_line};
+use memories_document::types::{MemoryObject, Scope, ScopeName, is_id};
+use memories_llm::ModelError;
+use memories_recall::read_scopes;
+use memories_store::Store;
 
 /// Summarize what happened in a conversation since the last digest
 #[derive(Debug, clap::Args)]

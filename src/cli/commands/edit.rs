@@ -9,11 +9,11 @@ use crate::cli::commands::common::{counted, no_section, resolve_scope};
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
-use crate::document::scan::BYTE_ORDER_MARK;
-use crate::notebook::Notebook;
-use crate::notebook::edit::EditError;
-use crate::store::WorkingCopy;
-use crate::types::Scope;
+use memories_document::scan::BYTE_ORDER_MARK;
+use memories_document::types::Scope;
+use memories_notebook::Notebook;
+pub use memories_notebook::edit::EditError;
+use memories_store::WorkingCopy;
 
 /// Open a section in your editor
 #[derive(Debug, clap::Args)]

@@ -7,8 +7,8 @@ use crate::cli::commands::memory_args::episode_number;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
-use crate::notebook::Notebook;
-use crate::record::best_run::mark;
+use memories_notebook::Notebook;
+use memories_record::best_run::mark;
 
 /// Start the next episode, or show the running one
 #[derive(Debug, clap::Args)]

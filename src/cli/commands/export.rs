@@ -10,12 +10,12 @@ use crate::cli::commands::common::{counted, no_section, read_existing, resolve_s
 use crate::cli::context::Cli;
 use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
-use crate::document::Section;
-use crate::notebook::Notebook;
-use crate::notebook::files::Files;
-use crate::store::{Existing, Store, write_file};
 use crate::transfer::{self, TransferFormat};
-use crate::types::{Memory, Scope, by_file_ending};
+use memories_document::Section;
+use memories_document::types::{Memory, Scope, by_file_ending};
+use memories_notebook::Notebook;
+use memories_notebook::files::Files;
+use memories_store::{Existing, Store, write_file};
 
 /// Write memories as JSON, JSONL, SQLite or Markdown
 #[derive(Debug, clap::Args)]

@@ -6,12 +6,6 @@ use serde_json::json;
 
 use strum::VariantNames as _;
 
-use crate::chat::Conversation;
-use crate::chat::api_format::ApiFormat;
-use crate::chat::extract::aspects::tool_schema;
-use crate::chat::extract::{
-    ExtractInput, ExtractMode, ExtractOutcome, ExtractReport, ExtractSettings, Extractor, read_input,
-};
 use crate::cli::commands::common::{counted, resolve_scope};
 use crate::cli::commands::conversation_args::{given_id, no_conversation, read_conversation};
 use crate::cli::commands::model_args::ModelArgs;
@@ -20,9 +14,15 @@ use crate::cli::context::Cli;
 use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::{Failure, FailureKind};
 use crate::cli::values::{parse_count, parse_importance_scale};
-use crate::llm::{Choice, ModelError};
-use crate::notebook::add::AddOutcome;
-use crate::types::ImportanceScale;
+use memories_chat::Conversation;
+use memories_chat::api_format::ApiFormat;
+use memories_chat::extract::aspects::tool_schema;
+use memories_chat::extract::{
+    ExtractInput, ExtractMode, ExtractOutcome, ExtractReport, ExtractSettings, Extractor, read_input,
+};
+use memories_document::types::ImportanceScale;
+pub use memories_llm::{Choice, ModelError};
+use memories_notebook::add::AddOutcome;
 
 /// Extract what is worth remembering from a chat's latest replies
 #[derive(Debug, clap::Args)]

@@ -6,8 +6,8 @@ use crate::cli::commands::common::{counted, read_existing};
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
-use crate::document::format::{Formatted, LineChange, format};
-use crate::types::Outcome;
+use memories_document::format::{Formatted, LineChange, format};
+use memories_document::types::Outcome;
 
 /// Write headings, entries and evidence in their canonical form
 #[derive(Debug, clap::Args)]

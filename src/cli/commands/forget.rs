@@ -4,8 +4,8 @@ use crate::cli::commands::correct::{self, CorrectionArgs, CorrectionName, JSON_H
 use crate::cli::context::Cli;
 use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
-use crate::notebook::correct::Correction;
-use crate::types::Moment;
+use memories_document::types::Moment;
+use memories_notebook::correct::Correction;
 
 /// Remove a memory from the file; the journal keeps it
 #[derive(Debug, clap::Args)]

@@ -5,7 +5,7 @@ use crate::cli::context::Cli;
 use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
 use crate::cli::values::parse_count;
-use crate::map::{Descriptions, Graph};
+use memories_world::{Descriptions, Graph};
 
 /// List directions that were never tried, the most promising first
 #[derive(Debug, clap::Args)]

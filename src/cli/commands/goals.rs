@@ -4,7 +4,7 @@ use crate::cli::commands::map_places::read_file;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
-use crate::map::goals;
+use memories_world::goals;
 
 /// List what gained points, where and by what
 #[derive(Debug, clap::Args)]

@@ -13,10 +13,10 @@ use crate::cli::context::Cli;
 use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::{Failure, FailureKind, unreadable};
 use crate::cli::ui::progress_bar;
-use crate::store::Store;
 use crate::transfer::merge::{MergeOptions, MergeReport, OnConflict, Unstored, merge};
 use crate::transfer::{self, LeftOut, TransferError, TransferFormat, TransferSource};
-use crate::types::Outcome;
+use memories_document::types::Outcome;
+use memories_store::Store;
 
 /// Import memories from JSON, JSONL, SQLite or another memory file
 #[derive(Debug, clap::Args)]

@@ -8,7 +8,7 @@ use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use crate::cli::settings::TEMPLATE;
-use crate::store::{Existing, write_file};
+use memories_store::{Existing, write_file};
 
 /// Text of a new memory file: a title, and a comment that explains the format.
 pub(crate) const EXAMPLE: &str = include_str!("../../../examples/Memories.md.example");
@@ -56,9 +56,9 @@ pub fn run(mut cli: Cli<'_>, InitArgs {}: InitArgs) -> Result<u8, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::check::problems;
-    use crate::document::{Document, Section};
-    use crate::types::Scope;
+    use memories_document::check::problems;
+    use memories_document::types::Scope;
+    use memories_document::{Document, Section};
 
     #[test]
     fn the_example_is_a_clean_file_without_memories() {

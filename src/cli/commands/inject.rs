@@ -4,18 +4,18 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
-use crate::chat::api_format::ApiFormat;
-use crate::chat::inject::block::{InjectMode, InjectedMemory};
-use crate::chat::inject::{InjectSettings, Injected, Injector};
 use crate::cli::commands::common::{counted, find_scopes};
 use crate::cli::commands::selection_args::SelectionArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use crate::cli::values::parse_count;
-use crate::notebook::{MemoryObjects, SharedSnapshot};
-use crate::store::Store;
-use crate::types::MemoryObject;
+use memories_chat::api_format::ApiFormat;
+use memories_chat::inject::block::{InjectMode, InjectedMemory};
+use memories_chat::inject::{InjectSettings, Injected, Injector};
+use memories_document::types::MemoryObject;
+use memories_notebook::{MemoryObjects, SharedSnapshot};
+use memories_store::Store;
 
 /// Insert memories into a chat request, from stdin to stdout
 #[derive(Debug, clap::Args)]

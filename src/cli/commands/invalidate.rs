@@ -5,7 +5,7 @@ use crate::cli::commands::moment_args::MomentArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
-use crate::notebook::correct::Correction;
+use memories_notebook::correct::Correction;
 
 /// Strike memories that are proven wrong, with the reason
 #[derive(Debug, clap::Args)]

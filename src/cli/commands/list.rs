@@ -8,9 +8,9 @@ use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use crate::cli::paint;
 use crate::cli::section_order::{Order, arranged};
-use crate::document::{Document, PlaceNames, UnreadSection};
-use crate::notebook::Snapshot;
-use crate::types::{Moment, Scope};
+use memories_document::types::{Moment, Scope};
+use memories_document::{Document, PlaceNames, UnreadSection};
+use memories_notebook::Snapshot;
 
 /// List all places and other scopes with what they hold
 #[derive(Debug, clap::Args)]

@@ -11,12 +11,12 @@ use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
 use crate::cli::paint;
 use crate::cli::values::parse_count;
-use crate::journal::Journal;
-use crate::journal::damage::is_unreadable;
-use crate::journal::entry::{Entry, PlayedTurn};
-use crate::stats::log::{LogFilter, parse_outcome};
-use crate::store::Follower;
-use crate::types::Outcome;
+use memories_document::types::Outcome;
+use memories_record::stats::log::{self, LogFilter, parse_outcome};
+use memories_store::Follower;
+use memories_store::journal::Journal;
+use memories_store::journal::damage::is_unreadable;
+use memories_store::journal::entry::{Entry, PlayedTurn};
 
 /// Interval between two reads of the journal.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
@@ -86,7 +86,7 @@ pub fn run(mut cli: Cli<'_>, args: LogArgs) -> Result<u8, Failure> {
     let wanted = |line: &str| {
         let entry = Entry::<PlayedTurn<'_>>::parse(line);
         unreadable += u64::from(entry.is_none() && is_unreadable(line));
-        entry.is_some_and(|entry| entry.passes(&filter))
+        entry.is_some_and(|entry| log::passes(&entry, &filter))
     };
     let (last, follower) = Journal::of(&store).follow(lines, wanted)?;
     if unreadable > 0 {
@@ -112,11 +112,11 @@ fn follow_on(mut cli: Cli<'_>, mut follower: Follower, filter: &LogFilter) -> Re
 fn show_entries(cli: &mut Cli<'_>, lines: &[String], filter: &LogFilter) -> Result<(), Failure> {
     for line in lines {
         let entry: Option<Entry<'_>> = Entry::parse(line);
-        let Some(entry) = entry.filter(|entry| entry.passes(filter)) else { continue };
+        let Some(entry) = entry.filter(|entry| log::passes(entry, filter)) else { continue };
         if cli.ui.json {
             cli.ui.json_text(line.trim_end())?
         } else {
-            cli.ui.painted(&format!("{}\n", entry.render()), paint::log)?
+            cli.ui.painted(&format!("{}\n", log::render(&entry)), paint::log)?
         }
     }
     Ok(())

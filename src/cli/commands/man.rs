@@ -12,7 +12,7 @@ use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use crate::cli::settings::VARIABLES;
 use crate::cli::ui::Ui;
-use crate::store::{Existing, create_folder, write_file};
+use memories_store::{Existing, create_folder, write_file};
 
 /// Print the manual's main page, or write the pages of all commands
 #[derive(Debug, clap::Args)]

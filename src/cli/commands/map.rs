@@ -6,7 +6,7 @@ use crate::cli::commands::map_places::read_file;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
-use crate::map::{Graph, MapFormat};
+use memories_world::{Graph, MapFormat};
 
 /// Draw all places and known ways
 #[derive(Debug, clap::Args)]

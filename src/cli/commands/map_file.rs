@@ -8,9 +8,9 @@ use serde_json::Value;
 
 use crate::cli::context::MAX_INPUT;
 use crate::cli::failure::Failure;
-use crate::store::read_bounded;
-use crate::types::fields::count;
-use crate::types::json;
+use memories_document::types::fields::count;
+use memories_document::types::json;
+use memories_store::read_bounded;
 
 /// Reads the ids of a map: a JSON array of ids or of objects with an `id`, an object keyed by ids,
 /// either of them within another object, or a text with one id a line.

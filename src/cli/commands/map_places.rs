@@ -2,10 +2,10 @@
 
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
-use crate::map::standing;
-use crate::notebook::Snapshot;
-use crate::recall::sections;
-use crate::types::{Scope, ScopeName, Viewer};
+use memories_document::types::{Scope, ScopeName, Viewer};
+use memories_notebook::Snapshot;
+use memories_recall::sections;
+use memories_world::standing;
 
 /// The file that the map is read from, after a warning where a part of it cannot be read.
 pub(crate) fn read_file(cli: &mut Cli<'_>) -> Result<Snapshot, Failure> {

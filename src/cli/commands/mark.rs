@@ -6,8 +6,8 @@ use crate::cli::context::Cli;
 use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
 use crate::cli::values::parse_own_importance;
-use crate::notebook::correct::{Correction, Marks};
-use crate::types::{Persistence, Status};
+use memories_document::types::{Persistence, Status};
+use memories_notebook::correct::{Correction, Marks};
 
 /// Set a memory's status, importance, persistence or protection
 #[derive(Debug, clap::Args)]

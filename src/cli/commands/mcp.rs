@@ -1,6 +1,4 @@
 //! `mcp`: the server for agents that speak the Model Context Protocol.
-
-#[cfg(feature = "mcp")]
 mod http;
 
 use std::net::SocketAddr;
@@ -79,45 +77,21 @@ pub(crate) struct McpArgs {
 fn parse_agent(text: &str) -> Result<String, String> {
     let id = text.trim().to_lowercase();
     let id = id.strip_prefix("agent:").unwrap_or(&id);
-    if crate::types::is_id(id) {
+    if memories_document::types::is_id(id) {
         Ok(id.to_owned())
     } else {
         Err(format!("`{text}` is not an id: use lower-case letters, digits, `_` and `-`"))
     }
 }
-
-#[cfg(feature = "mcp")]
 const GROUPS: &[&str] = <crate::mcp::Group as strum::VariantNames>::VARIANTS;
-#[cfg(not(feature = "mcp"))]
-const GROUPS: &[&str] = &[];
-
 /// The facts about this command.
 pub(crate) const FACTS: Facts =
     Facts { completes: &[("GROUP", Candidates::Values(GROUPS))], ..Facts::of(Group::SetUp) };
-
-#[cfg(not(feature = "mcp"))]
-pub fn run(_: Cli<'_>, args: McpArgs) -> Result<u8, Failure> {
-    let McpArgs {
-        agent: _,
-        read_only: _,
-        tools: _,
-        http: _,
-        hosts: _,
-        configured_model: _,
-        writer: _,
-        confirmed: _,
-        model: _,
-    } = args;
-    let failure = Failure::user("this build has no MCP server");
-    Err(failure.hint("build with `cargo install memories --features mcp`"))
-}
-
-#[cfg(feature = "mcp")]
 pub fn run(mut cli: Cli<'_>, args: McpArgs) -> Result<u8, Failure> {
     use crate::cli::commands::map_file::read_map;
     use crate::cli::interrupt::interrupted;
     use crate::mcp::{Group, Setup, serve, serve_http};
-    use crate::recall::Limits;
+    use memories_recall::Limits;
 
     let McpArgs { agent, read_only, tools, http, hosts, configured_model, writer, confirmed, model } = args;
     let groups: Result<Vec<Group>, String> = tools.iter().map(|name| name.trim().parse()).collect();
@@ -176,9 +150,8 @@ pub fn run(mut cli: Cli<'_>, args: McpArgs) -> Result<u8, Failure> {
 }
 
 /// Says which machines the tools will reach. A model that cannot work is an answer of the tool that needs it.
-#[cfg(feature = "mcp")]
 fn announce_servers(cli: &mut Cli<'_>) -> Result<(), Failure> {
-    let choice = crate::llm::choose(&cli.settings.llm, &cli.settings.llm_environment, 0);
+    let choice = memories_llm::choose(&cli.settings.llm, &cli.settings.llm_environment, 0);
     let destination = choice.ok().and_then(|choice| choice.model?.destination());
     cli.announce(destination.as_slice(), crate::cli::commands::model_args::FOR_A_MODEL);
     cli.embedder().map(drop)

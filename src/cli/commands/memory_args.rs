@@ -4,12 +4,14 @@ use serde_json::Value;
 
 use crate::cli::failure::Failure;
 use crate::cli::values::{parse_count, parse_date, parse_integer, parse_own_importance, parse_turns};
-use crate::document::unknown_field;
-use crate::record::turn::{category, date};
-use crate::types::fields::{
+use memories_document::types::fields::{
     self, Expected, Fields, count, importance, integer, named, parse_episode, span, text, texts,
 };
-use crate::types::{Category, Memory, Moment, Persistence, Provenance, Span, Status, is_writer_tag, one_of};
+use memories_document::types::{
+    Category, Memory, Moment, Persistence, Provenance, Span, Status, is_writer_tag, one_of,
+};
+use memories_document::unknown_field;
+use memories_record::turn::{category, date};
 
 /// The fields of a memory as a JSON object.
 pub(crate) const MEMORY_FIELDS: [&str; 18] = [

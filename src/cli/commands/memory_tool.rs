@@ -8,9 +8,9 @@ use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::{Cli, utf8};
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::{Failure, FailureKind};
-use crate::memory_tool::{Answer, answer};
-use crate::notebook::Notebook;
-use crate::types::json::without_mark;
+use memories_agents::memory_tool::{Answer, answer};
+use memories_document::types::json::without_mark;
+use memories_notebook::Notebook;
 
 /// Longest command, in bytes: a file of 1 MiB of which each byte is escaped, twice.
 const MAX_COMMAND: u64 = 16 << 20;
@@ -105,8 +105,8 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::notebook::Clock;
-    use crate::store::Store;
+    use memories_notebook::Clock;
+    use memories_store::Store;
 
     #[test]
     fn a_line_that_is_not_utf8_is_an_error_and_writes_nothing() {

@@ -12,10 +12,10 @@ use crate::cli::commands::merge_sides::{Names, Sides, conflicts_json, put, side_
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
-use crate::document::merge::Merged;
-use crate::notebook::Notebook;
-use crate::store::{Existing, Store, StoreError, write_file};
-use crate::types::hint::RESOLVE;
+use memories_document::merge::Merged;
+use memories_document::types::hint::RESOLVE;
+use memories_notebook::Notebook;
+use memories_store::{Existing, Store, StoreError, write_file};
 
 /// Merge two files that grew from one, or let git do so
 #[derive(Debug, clap::Args)]

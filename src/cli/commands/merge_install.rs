@@ -15,8 +15,8 @@ use crate::cli::context::Cli;
 use crate::cli::failure::{Failure, unreadable};
 use crate::cli::git::{GitError, failed, git, line, run as run_git, work_tree};
 use crate::cli::own_program::{own_program, search_path};
-use crate::store::{Existing, create_folder, read_bounded, write_file, write_script};
-use crate::types::json::text_without_mark;
+use memories_document::types::json::text_without_mark;
+use memories_store::{Existing, create_folder, read_bounded, write_file, write_script};
 
 /// The name of the program, which the shell looks up where that leads to this very program.
 const PROGRAM: &str = "memories";

@@ -13,12 +13,12 @@ use crate::cli::commands::merge_sides::{Names, Sides, conflicts_json, put, side_
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::git::{GitError, failed, git, run as run_git, run_with, work_tree};
-use crate::document::conflict::conflicts;
-use crate::document::merge::Merged;
-use crate::document::scan::{CONFLICT_BASE, CONFLICT_CLOSE, CONFLICT_OPEN};
-use crate::notebook::Notebook;
-use crate::store::{Existing, Store, text_of, write_file};
-use crate::types::hint::RESOLVE;
+use memories_document::conflict::conflicts;
+use memories_document::merge::Merged;
+use memories_document::scan::{CONFLICT_BASE, CONFLICT_CLOSE, CONFLICT_OPEN};
+use memories_document::types::hint::RESOLVE;
+use memories_notebook::Notebook;
+use memories_store::{Existing, Store, text_of, write_file};
 
 /// The operation of git that left the conflict. The value is the name in JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr)]
@@ -280,7 +280,7 @@ fn write(cli: &mut Cli<'_>, store: Store, present: &str, text: &str) -> Result<(
         return Ok(());
     }
     let notebook = Notebook::new(store, cli.settings.clock());
-    cli.edit(&notebook, crate::notebook::RESOLVE, false, |draft| {
+    cli.edit(&notebook, memories_notebook::RESOLVE, false, |draft| {
         if draft.text()? != present {
             return Err(Failure::user("the file was changed meanwhile").hint("run the command again"));
         }

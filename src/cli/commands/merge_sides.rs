@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
-use crate::document::compare::{Presence, compare_lines};
-use crate::document::conflict::conflicts;
-use crate::document::merge::{Labels, MergeConflict, Merged, merge};
-use crate::notebook::Draft;
-use crate::store::StoreError;
-use crate::types::Outcome;
+use memories_document::compare::{Presence, compare_lines};
+use memories_document::conflict::conflicts;
+use memories_document::merge::{Labels, MergeConflict, Merged, merge};
+use memories_document::types::Outcome;
+use memories_notebook::Draft;
+use memories_store::StoreError;
 
 /// Names of the three texts in markers.
 pub(super) struct Names {

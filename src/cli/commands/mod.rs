@@ -1,5 +1,6 @@
 //! One file for each command: its arguments, and a function that resolves them, calls and reports.
 
+mod absent;
 mod add;
 mod adopt;
 mod check;
@@ -19,6 +20,7 @@ mod fmt;
 mod forget;
 mod frontier;
 mod goals;
+#[cfg(feature = "agents")]
 mod hook;
 mod import;
 mod init;
@@ -32,8 +34,10 @@ mod map;
 mod map_file;
 mod map_places;
 mod mark;
+#[cfg(feature = "mcp")]
 mod mcp;
 mod memory_args;
+#[cfg(feature = "agents")]
 mod memory_tool;
 mod merge;
 mod merge_install;
@@ -43,14 +47,16 @@ mod merge_sides;
 mod model_args;
 mod moment_args;
 mod near;
-#[cfg(feature = "view")]
+#[cfg(feature = "page")]
 mod page;
 mod path;
+#[cfg(feature = "proxy")]
 mod proxy;
 mod query;
 mod recall;
 mod record;
 mod rename;
+#[cfg(feature = "page")]
 mod report;
 mod restore;
 mod retry;
@@ -58,13 +64,17 @@ mod review;
 mod route;
 mod seed;
 mod selection_args;
+#[cfg(feature = "page")]
 mod serve;
+#[cfg(feature = "agents")]
 mod setup;
 mod show;
 mod stats;
 mod summarize;
 mod supersede;
+#[cfg(feature = "sync")]
 mod sync;
+#[cfg(any(feature = "page", feature = "proxy"))]
 mod token;
 mod top;
 mod tried;
@@ -80,6 +90,14 @@ use crate::cli::facts::Facts;
 use crate::cli::failure::Failure;
 use crate::cli::settings::ProcessEnvironment;
 use crate::cli::ui::Ui;
+
+absent::commands! {
+    "agents": hook HookArgs, memory_tool MemoryToolArgs, setup SetupArgs;
+    "mcp": mcp McpArgs;
+    "page": report ReportArgs, serve ServeArgs;
+    "proxy": proxy ProxyArgs;
+    "sync": sync SyncArgs;
+}
 
 /// The commands, in the order of the overview.
 #[derive(Debug, Subcommand)]
@@ -238,7 +256,10 @@ impl ProgramCommand {
         environment: &ProcessEnvironment,
     ) -> Result<u8, Failure> {
         match self {
+            #[cfg(feature = "agents")]
             ProgramCommand::Setup(args) => setup::run(ui, args, environment),
+            #[cfg(not(feature = "agents"))]
+            ProgramCommand::Setup(args) => setup::run(ui, args),
             ProgramCommand::Trust(args) => trust::run(ui, args, settings, environment.user_folder.as_deref()),
             ProgramCommand::Completions(args) => completions::run(ui, &args),
             ProgramCommand::Man(args) => man::run(ui, &args, program),

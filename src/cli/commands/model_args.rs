@@ -3,7 +3,6 @@
 use crate::ask::remembering;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
-use crate::llm;
 
 /// The texts that a model is sent.
 pub(crate) const FOR_A_MODEL: &str = "turns, chats and memories that a model is asked about";
@@ -13,7 +12,7 @@ pub(crate) struct ModelArgs {
     /// Which model: auto, openai, anthropic, ollama, command, or offline for the built-in
     /// rules
     #[arg(long, value_name = "PROVIDER", value_parser = parse_provider)]
-    provider: Option<llm::Provider>,
+    provider: Option<memories_llm::Provider>,
     /// The model's name
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
@@ -42,7 +41,7 @@ impl ModelArgs {
     }
 
     /// The model that flags, environment and settings name. No connection is opened yet.
-    pub(crate) fn choose(self, cli: &mut Cli<'_>) -> Result<llm::Choice, Failure> {
+    pub fn choose(self, cli: &mut Cli<'_>) -> Result<memories_llm::Choice, Failure> {
         self.override_settings(cli);
         let (config, environment) = (&cli.settings.llm, &cli.settings.llm_environment);
         let choice = remembering::choose(config, environment, cli.settings.seed(), cli.notebook()?)?;
@@ -53,9 +52,9 @@ impl ModelArgs {
 }
 
 /// Parses the name of a provider; the error lists the known names.
-fn parse_provider(text: &str) -> Result<llm::Provider, String> {
+fn parse_provider(text: &str) -> Result<memories_llm::Provider, String> {
     text.trim().parse().map_err(|error| match error {
-        llm::ModelError::Settings { problem, hint } => format!("{problem}: {hint}"),
+        memories_llm::ModelError::Settings { problem, hint } => format!("{problem}: {hint}"),
         other => other.to_string(),
     })
 }

@@ -3,7 +3,7 @@
 use crate::cli::commands::memory_args::episode_number;
 use crate::cli::failure::Failure;
 use crate::cli::values::parse_count;
-use crate::types::Moment;
+use memories_document::types::Moment;
 
 /// Episode and turn of a correction.
 #[derive(Debug, Default, clap::Args)]

@@ -5,7 +5,7 @@ use crate::cli::context::Cli;
 use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
 use crate::cli::values::parse_count;
-use crate::map::Graph;
+use memories_world::Graph;
 
 /// List the places that few steps lead to, nearest first
 #[derive(Debug, clap::Args)]

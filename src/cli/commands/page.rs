@@ -7,8 +7,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::cli::failure::Failure;
-use crate::store::Store;
-use crate::view::is_page;
+use memories_page::is_page;
+use memories_store::Store;
 
 /// Bytes by which a page is known.
 const BEGINNING: u64 = 256;

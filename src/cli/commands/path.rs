@@ -4,7 +4,7 @@ use crate::cli::commands::map_places::{named, named_or_here, read_file};
 use crate::cli::context::Cli;
 use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
-use crate::map::Graph;
+use memories_world::Graph;
 
 /// Print the shortest known way to a place, as actions
 #[derive(Debug, clap::Args)]

@@ -11,7 +11,6 @@ use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
-#[cfg(feature = "proxy")]
 use crate::cli::interrupt::interrupted;
 use crate::cli::values::{parse_duration, parse_host};
 
@@ -100,36 +99,15 @@ pub fn run(cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
     check_remote(args.listen, args.allow_remote, has_token, VARIABLE)?;
     serve(cli, args)
 }
-
-#[cfg(not(feature = "proxy"))]
-fn serve(_cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
-    let ProxyArgs {
-        upstream: _,
-        listen: _,
-        allow_remote: _,
-        token_file: _,
-        hosts: _,
-        scopes: _,
-        selection: _,
-        memory_timeout: _,
-        grace: _,
-        writer: _,
-        model: _,
-    } = args;
-    Err(Failure::user("this build has no proxy")
-        .hint("build with the feature `proxy`, or use `memories inject` and `memories extract`"))
-}
-
-#[cfg(feature = "proxy")]
 fn serve(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
     use std::sync::Arc;
     use std::sync::mpsc::channel;
 
-    use crate::chat::proxy::hooks::{HookSettings, MemoryHooks, Notice};
-    use crate::chat::proxy::{self, ProxySettings, Upstream};
     use crate::cli::commands::common::resolve_scope;
     use crate::cli::commands::token::token_of;
-    use crate::web::{Guard, Limits};
+    pub use memories_chat::proxy::hooks::{HookSettings, MemoryHooks, Notice};
+    use memories_chat::proxy::{self, ProxySettings, Upstream};
+    use memories_web::{Guard, Limits};
 
     let ProxyArgs {
         upstream,
@@ -186,17 +164,16 @@ fn serve(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
 }
 
 /// Serves, and tells notices until that ends.
-#[cfg(feature = "proxy")]
 fn tell_while(
     cli: &mut Cli<'_>,
-    ended: std::sync::mpsc::Sender<Option<crate::chat::proxy::hooks::Notice>>,
-    notices: std::sync::mpsc::Receiver<Option<crate::chat::proxy::hooks::Notice>>,
+    ended: std::sync::mpsc::Sender<Option<memories_chat::proxy::hooks::Notice>>,
+    notices: std::sync::mpsc::Receiver<Option<memories_chat::proxy::hooks::Notice>>,
     serve: impl FnOnce() -> std::io::Result<()> + Send + 'static,
 ) -> Result<u8, Failure> {
     use std::convert::identity;
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
-    use crate::chat::proxy::hooks::Notice;
+    pub use memories_chat::proxy::hooks::Notice;
 
     let server = std::thread::spawn(move || {
         let served = catch_unwind(AssertUnwindSafe(serve));
@@ -218,19 +195,18 @@ fn tell_while(
 }
 
 /// The services that the hooks use: search, model, clock, notices.
-#[cfg(feature = "proxy")]
 fn services(
     cli: &mut Cli<'_>,
-    store: crate::store::Store,
-    model: Option<Box<dyn crate::llm::Model>>,
+    store: memories_store::Store,
+    model: Option<Box<dyn memories_llm::Model>>,
     memory_timeout: Duration,
-    notices: std::sync::mpsc::Sender<Option<crate::chat::proxy::hooks::Notice>>,
-) -> Result<crate::chat::proxy::hooks::HookServices, Failure> {
-    use crate::chat::inject::Injector;
-    use crate::chat::proxy::hooks::HookServices;
+    notices: std::sync::mpsc::Sender<Option<memories_chat::proxy::hooks::Notice>>,
+) -> Result<memories_chat::proxy::hooks::HookServices, Failure> {
     use crate::cli::embedder::FOR_AN_EMBEDDER;
-    use crate::notebook::SharedSnapshot;
-    use crate::search::served;
+    use memories_chat::inject::Injector;
+    use memories_chat::proxy::hooks::HookServices;
+    use memories_notebook::SharedSnapshot;
+    use memories_search::served;
 
     let (settings, embedding) = (&cli.settings, &cli.settings.embedding);
     let (config, environment) = (&embedding.config, &embedding.environment);

@@ -18,10 +18,10 @@ use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use crate::cli::values::{parse_count, parse_number, parse_own_importance};
 use crate::cli::working_folder::WorkingFolder;
-use crate::notebook::{MemoryObjects, SharedSnapshot};
-use crate::search::Searcher;
-use crate::search::filter::{Filter, MemoryKind};
-use crate::types::{Category, Status, Viewer};
+use memories_document::types::{Category, Status, Viewer};
+use memories_notebook::{MemoryObjects, SharedSnapshot};
+use memories_search::Searcher;
+use memories_search::filter::{Filter, MemoryKind};
 
 /// Search all memories by meaning, offline
 #[derive(Debug, clap::Args)]
@@ -149,7 +149,7 @@ pub fn run(mut cli: Cli<'_>, args: QueryArgs) -> Result<u8, Failure> {
 
 fn filter_of(
     folder: &WorkingFolder,
-    store: &crate::store::Store,
+    store: &memories_store::Store,
     args: FilterArgs,
 ) -> Result<Filter, Failure> {
     let FilterArgs {

@@ -11,12 +11,12 @@ use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
 use crate::cli::paint;
 use crate::cli::values::{parse_count, parse_number};
-use crate::document::Section;
-use crate::notebook::{MemoryObjects, Snapshot};
-use crate::recall::brief::{USUAL, newest, render_brief};
-use crate::recall::budget::estimate_tokens;
-use crate::recall::{Format, Limits, json, owned_sections, parent_sections, read, recall_newest, render};
-use crate::types::{Memory, Scope, ScopeName, Viewer};
+use memories_document::Section;
+use memories_document::types::{Memory, Scope, ScopeName, Viewer};
+use memories_notebook::{MemoryObjects, Snapshot};
+use memories_recall::brief::{USUAL, newest, render_brief};
+use memories_recall::budget::estimate_tokens;
+use memories_recall::{Format, Limits, json, owned_sections, parent_sections, read, recall_newest, render};
 
 /// Print what matters at a place, within a budget of tokens
 #[derive(Debug, clap::Args)]

@@ -15,12 +15,11 @@ use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::{Failure, FailureKind};
 use crate::cli::values::{parse_count, parse_importance, parse_importance_scale, parse_integer, parse_line};
-use crate::llm;
-use crate::notebook::Snapshot;
-use crate::record::places::PlaceError;
-use crate::record::turn::{Remember, Turn, TurnLocation};
-use crate::record::{Judge, RecordError, RecordReport, Recorder};
-use crate::types::{Category, DEFAULT_IMPORTANCE, ImportanceScale, importance_of_program};
+use memories_document::types::{Category, DEFAULT_IMPORTANCE, ImportanceScale, importance_of_program};
+use memories_notebook::Snapshot;
+pub use memories_record::places::PlaceError;
+use memories_record::turn::{Remember, Turn, TurnLocation};
+use memories_record::{Judge, RecordError, RecordReport, Recorder};
 
 /// Record a turn: the game's facts decide when a model is asked
 #[derive(Debug, clap::Args)]
@@ -177,8 +176,8 @@ pub fn run(mut cli: Cli<'_>, args: RecordArgs) -> Result<u8, Failure> {
         args.model.forbid_untrusted(&cli)?;
     }
     let notebook = cli.notebook()?;
-    let llm::Choice { model, notice } = if args.later {
-        llm::Choice { model: None, notice: None }
+    let memories_llm::Choice { model, notice } = if args.later {
+        memories_llm::Choice { model: None, notice: None }
     } else {
         args.model.clone().choose(&mut cli)?
     };
@@ -231,7 +230,7 @@ fn turn_from_stdin(cli: &mut Cli<'_>, scale: ImportanceScale) -> Result<Turn, Fa
 
 fn turn_from_flags(args: RecordArgs, scale: ImportanceScale) -> Result<Turn, Failure> {
     let episode = args.episode.as_deref().map(episode_number).transpose()?;
-    if let Some(time) = args.timestamp.as_deref().filter(|time| !crate::document::field::is_date(time)) {
+    if let Some(time) = args.timestamp.as_deref().filter(|time| !memories_document::field::is_date(time)) {
         let failure = Failure::usage(format!("`{time}` is not a time"));
         return Err(failure.hint("write a date such as 2026-01-31 or a time such as 2026-01-31T10:40:00Z"));
     }

@@ -5,9 +5,9 @@ use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
-use crate::document::grammar::is_same_name;
-use crate::notebook::correct::Correction;
-use crate::types::{Moment, ScopeName};
+use memories_document::grammar::is_same_name;
+use memories_document::types::{Moment, ScopeName};
+use memories_notebook::correct::Correction;
 
 /// Give a place or character another name; its id stays
 #[derive(Debug, clap::Args)]

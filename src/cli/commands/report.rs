@@ -50,15 +50,6 @@ pub(crate) struct ReportArgs {
 
 /// The facts about this command.
 pub(crate) const FACTS: Facts = Facts { reads: true, ..Facts::of(Group::Look) };
-
-#[cfg(not(feature = "view"))]
-pub fn run(_cli: Cli<'_>, args: ReportArgs) -> Result<u8, Failure> {
-    let ReportArgs { output: _, episode: _, since: _, title: _, open: _, force: _ } = args;
-    Err(Failure::user("this build has no pages")
-        .hint("build with the feature `view`, or draw the map with `memories map --format svg`"))
-}
-
-#[cfg(feature = "view")]
 pub fn run(cli: Cli<'_>, args: ReportArgs) -> Result<u8, Failure> {
     use std::path::Path;
 
@@ -66,8 +57,8 @@ pub fn run(cli: Cli<'_>, args: ReportArgs) -> Result<u8, Failure> {
 
     use crate::cli::commands::common::{counted, read_existing};
     use crate::cli::commands::page::{check_target, file_name, open_in_browser, title_of};
-    use crate::store::{Existing, write_file};
-    use crate::view::{PageRequest, StepRange, report};
+    use memories_page::{PageRequest, StepRange, report};
+    use memories_store::{Existing, write_file};
 
     let ReportArgs { output, episode, since, title, open, force } = args;
     let since = since.map(|since| since.parse().map_err(Failure::usage)).transpose()?;

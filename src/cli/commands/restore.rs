@@ -7,8 +7,8 @@ use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use crate::cli::values::parse_count;
-use crate::notebook::RESTORE;
-use crate::store::{Backup, Store};
+use memories_notebook::RESTORE;
+use memories_store::{Backup, Store};
 
 /// Restore the state before the last write, or an earlier one
 #[derive(Debug, clap::Args)]

@@ -11,9 +11,8 @@ use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::{Failure, FailureKind};
 use crate::cli::ui::progress_bar;
-use crate::llm;
-use crate::record::retry::{MAX_FAILURES, Offer, Queue, Waiting, Wanted, waiting};
-use crate::record::{Judge, Recorder};
+pub use memories_record::retry::{MAX_FAILURES, Offer, Queue, Waiting, Wanted, waiting};
+use memories_record::{Judge, Recorder};
 
 /// Offer turns whose model call failed or was put off to the model
 #[derive(Debug, clap::Args)]
@@ -58,7 +57,7 @@ pub fn run(mut cli: Cli<'_>, args: RetryArgs) -> Result<u8, Failure> {
     writer.override_settings(&mut cli);
     let notebook = cli.notebook()?;
     if follow {
-        let llm::Choice { model, notice } = model.choose(&mut cli)?;
+        let memories_llm::Choice { model, notice } = model.choose(&mut cli)?;
         cli.ui.notices(&notice);
         return follow::follow(cli, notebook, model);
     }
@@ -68,7 +67,7 @@ pub fn run(mut cli: Cli<'_>, args: RetryArgs) -> Result<u8, Failure> {
     if dry_run {
         return show(cli, &queue.turns);
     }
-    let llm::Choice { model, notice } = model.choose(&mut cli)?;
+    let memories_llm::Choice { model, notice } = model.choose(&mut cli)?;
     if offline && model.is_none() {
         let failure = Failure::user("no model is set up");
         return Err(failure.hint("set a key or a host, or choose one with --provider"));

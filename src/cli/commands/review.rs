@@ -10,11 +10,11 @@ use crate::cli::commands::correct::target;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
-use crate::notebook::correct::{Corrected, Correction};
-use crate::notebook::doubt::{Doubt, contested_titles, doubt_of};
-use crate::notebook::{MemoryObjects, Snapshot};
-use crate::types::frame::{indented, one_line};
-use crate::types::{Memory, MemoryObject, Moment, Scope, same_title};
+use memories_document::types::frame::{indented, one_line};
+use memories_document::types::{Memory, MemoryObject, Moment, Scope, same_title};
+use memories_notebook::correct::{Corrected, Correction};
+pub use memories_notebook::doubt::{Doubt, contested_titles, doubt_of};
+use memories_notebook::{MemoryObjects, Snapshot};
 
 /// List memories that wait for your decision, and decide
 #[derive(Debug, clap::Args)]

@@ -4,7 +4,7 @@ use crate::cli::commands::map_places::{here, named, read_file};
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
-use crate::map::route;
+use memories_world::route;
 
 /// Print the best run of the game, or what leads to a goal
 #[derive(Debug, clap::Args)]

@@ -12,7 +12,7 @@ use crate::cli::context::Cli;
 use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
 use crate::seed::{self, Cast, SeedChange, SeedFormat, SeedOptions, SeedOutcome, SeedReport, SeedSource};
-use crate::types::{Outcome, Scope, by_file_ending};
+use memories_document::types::{Outcome, Scope, by_file_ending};
 
 /// Give agents their first memories: who they are, whom they know
 #[derive(Debug, clap::Args)]

@@ -1,8 +1,8 @@
 //! Flags of `inject` and `proxy`: which memories a chat gets.
 
-use crate::chat::inject::InjectSettings;
 use crate::cli::values::parse_own_importance;
-use crate::types::Category;
+use memories_chat::inject::InjectSettings;
+use memories_document::types::Category;
 
 /// The memories that a chat may get, besides their scopes.
 #[derive(Debug, clap::Args)]

@@ -68,15 +68,6 @@ pub fn run(cli: Cli<'_>, args: ServeArgs) -> Result<u8, Failure> {
     check_remote(args.listen, args.allow_remote, has_token, VARIABLE)?;
     serve(cli, args)
 }
-
-#[cfg(not(feature = "view"))]
-fn serve(_cli: Cli<'_>, args: ServeArgs) -> Result<u8, Failure> {
-    let ServeArgs { listen: _, edit: _, allow_remote: _, token_file: _, hosts: _, title: _, open: _ } = args;
-    Err(Failure::user("this build has no pages")
-        .hint("build with the feature `view`, or draw the map with `memories map --format svg`"))
-}
-
-#[cfg(feature = "view")]
 fn serve(mut cli: Cli<'_>, args: ServeArgs) -> Result<u8, Failure> {
     use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
     use serde_json::json;
@@ -84,10 +75,10 @@ fn serve(mut cli: Cli<'_>, args: ServeArgs) -> Result<u8, Failure> {
     use crate::cli::commands::page::{file_name, open_in_browser, title_of};
     use crate::cli::commands::token::token_of;
     use crate::cli::interrupt::interrupted;
-    use crate::notebook::SharedSnapshot;
-    use crate::search::Searcher;
-    use crate::view::{self, ServeError, ServeSettings};
-    use crate::web::{Guard, Limits};
+    use memories_notebook::SharedSnapshot;
+    use memories_page::{ServeError, ServeSettings};
+    use memories_search::Searcher;
+    use memories_web::{Guard, Limits};
 
     let ServeArgs { listen, edit, allow_remote: _, token_file, hosts, title, open } = args;
     let given = token_of(token_file.as_deref(), cli.settings.serve_token.as_ref(), VARIABLE)?;
@@ -137,8 +128,9 @@ fn serve(mut cli: Cli<'_>, args: ServeArgs) -> Result<u8, Failure> {
         open_in_browser(&opened)?;
     }
     let (sender, warnings) = std::sync::mpsc::channel();
-    let server =
-        std::thread::spawn(move || view::serve(settings, move |warning| drop(sender.send(warning)), end));
+    let server = std::thread::spawn(move || {
+        memories_page::serve(settings, move |warning| drop(sender.send(warning)), end)
+    });
     warnings.iter().for_each(|warning| cli.ui.warning(&warning));
     match server.join() {
         Ok(Ok(())) => Ok(answer),
@@ -149,11 +141,10 @@ fn serve(mut cli: Cli<'_>, args: ServeArgs) -> Result<u8, Failure> {
 }
 
 /// A token that nobody can guess.
-#[cfg(feature = "view")]
-fn fresh_token() -> Result<(crate::web::Token, String), Failure> {
+fn fresh_token() -> Result<(memories_web::Token, String), Failure> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|error| Failure::user(format!("no random numbers: {error}")))?;
     let text: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    let token = crate::web::Token::new(&text).map_err(|error| Failure::user(error.to_string()))?;
+    let token = memories_web::Token::new(&text).map_err(|error| Failure::user(error.to_string()))?;
     Ok((token, text))
 }

@@ -11,7 +11,7 @@ use crate::cli::failure::Failure;
 use crate::cli::own_program::own_program;
 use crate::cli::settings::{ProcessEnvironment, agent_folders};
 use crate::cli::ui::Ui;
-use crate::setup::{Action, Agent, Change, Options, State, Target, change};
+use memories_agents::setup::{Action, Agent, Change, Options, State, Target, change};
 
 /// Wire coding agents to the memory: MCP server and hooks
 #[derive(Debug, clap::Args)]
@@ -149,7 +149,7 @@ fn repository(folder: &Path) -> Result<PathBuf, Failure> {
 fn file(target: &Target, options: &Options<'_>) -> File {
     File {
         path: target.path.clone(),
-        entries: target.entries.iter().map(crate::setup::Entry::name).collect(),
+        entries: target.entries.iter().map(memories_agents::setup::Entry::name).collect(),
         result: change(target, options).map_err(Failure::from),
     }
 }

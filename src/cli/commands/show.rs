@@ -11,14 +11,13 @@ use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use crate::cli::paint;
 use crate::cli::section_order::{Order, arranged};
-use crate::document::grammar::write_key;
-use crate::document::scan::BYTE_ORDER_MARK;
-use crate::document::ways::anchor;
-use crate::document::ways::escape;
-use crate::document::{Document, PlaceNames, Section, mark_notes};
-use crate::notebook::{MemoryObjects, Snapshot};
-use crate::recall;
-use crate::types::{Scope, Viewer};
+use memories_document::grammar::write_key;
+use memories_document::scan::BYTE_ORDER_MARK;
+use memories_document::types::{Scope, Viewer};
+use memories_document::ways::anchor;
+use memories_document::ways::escape;
+use memories_document::{Document, PlaceNames, Section, mark_notes};
+use memories_notebook::{MemoryObjects, Snapshot};
 
 /// Print a whole section, superseded memories too
 #[derive(Debug, clap::Args)]
@@ -57,9 +56,9 @@ pub fn run(cli: Cli<'_>, args: ShowArgs) -> Result<u8, Failure> {
     let Some(scope) = scope else { return show_all(cli, order.unwrap_or_default()) };
     let store = cli.store()?;
     let names = [cli.settings.working_folder.scope_name(&scope)?.existing()];
-    let snapshot = recall::read(&store, &names)?;
+    let snapshot = memories_recall::read(&store, &names)?;
     cli.ui.warnings(&snapshot.warning());
-    let (scope, section) = recall::sections(&snapshot, &Viewer::Person, &names)?.remove(0);
+    let (scope, section) = memories_recall::sections(&snapshot, &Viewer::Person, &names)?.remove(0);
     let texts: Vec<&str> = snapshot.section_texts(&scope).collect();
     if texts.is_empty() {
         return Err(no_section(&scope, snapshot.all_headings().map(|(scope, _)| scope)));

@@ -4,8 +4,8 @@ use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use crate::cli::paint;
-use crate::stats::read::read;
-use crate::stats::report::render;
+use memories_record::stats::read::read;
+use memories_record::stats::report::render;
 
 /// Show figures about the memories and the play
 #[derive(Debug, clap::Args)]

@@ -8,9 +8,9 @@ use crate::cli::commands::model_args::{ModelArgs, no_model};
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
-use crate::document::Section;
-use crate::recall::{RecallError, owned_sections, read};
-use crate::types::{Scope, Viewer, did_you_mean};
+use memories_document::Section;
+use memories_document::types::{Scope, Viewer, did_you_mean};
+use memories_recall::{RecallError, owned_sections, read};
 
 /// Let a model summarize a place in two or three sentences
 #[derive(Debug, clap::Args)]

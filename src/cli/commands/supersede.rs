@@ -5,8 +5,8 @@ use crate::cli::commands::memory_args::MemoryArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
-use crate::notebook::correct::Correction;
-use crate::types::Moment;
+use memories_document::types::Moment;
+use memories_notebook::correct::Correction;
 
 /// Replace memories by a better one; the old ones are struck
 #[derive(Debug, clap::Args)]

@@ -55,15 +55,6 @@ pub(crate) struct SyncArgs {
 
 /// The facts about this command.
 pub(crate) const FACTS: Facts = Facts::of(Group::Exchange);
-
-#[cfg(not(feature = "sync"))]
-pub fn run(_: Cli<'_>, args: SyncArgs) -> Result<u8, Failure> {
-    let SyncArgs { url: _, watch: _, create: _, allow_removals: _, dry_run: _ } = args;
-    Err(Failure::user("this build cannot reach object stores")
-        .hint("build with the feature `sync`, or merge by `memories merge`"))
-}
-
-#[cfg(feature = "sync")]
 pub fn run(mut cli: Cli<'_>, args: SyncArgs) -> Result<u8, Failure> {
     let syncing = Syncing::of(&mut cli, &args)?;
     match args.watch {
@@ -75,11 +66,7 @@ pub fn run(mut cli: Cli<'_>, args: SyncArgs) -> Result<u8, Failure> {
         Some(interval) => syncing.watch(cli, interval),
     }
 }
-
-#[cfg(feature = "sync")]
 use syncing::Syncing;
-
-#[cfg(feature = "sync")]
 mod syncing {
     use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
     use std::time::{Duration, Instant};
@@ -91,8 +78,8 @@ mod syncing {
     use crate::cli::context::Cli;
     use crate::cli::failure::{Failure, FailureKind};
     use crate::cli::interrupt::on_interrupt;
-    use crate::notebook::Notebook;
-    use crate::sync::{Brought, Options, Remote, RemoteUrl, SyncReport, sync};
+    use memories_notebook::Notebook;
+    use memories_sync::{Brought, Options, Remote, RemoteUrl, SyncReport, sync};
 
     /// Interval between two looks at the running episode.
     const LOOK: Duration = Duration::from_millis(500);

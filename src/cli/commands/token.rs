@@ -27,17 +27,16 @@ pub(super) fn check_remote(
 }
 
 /// The token of the file, else of the variable, and its text.
-#[cfg(any(feature = "proxy", feature = "view"))]
 pub(super) fn token_of(
     file: Option<&std::path::Path>,
     variable: Option<&secrecy::SecretString>,
     name: &str,
-) -> Result<Option<(crate::web::Token, String)>, Failure> {
+) -> Result<Option<(memories_web::Token, String)>, Failure> {
     use secrecy::ExposeSecret;
 
     use crate::cli::failure::unreadable;
-    use crate::store::read_bounded;
-    use crate::web::Token;
+    use memories_store::read_bounded;
+    use memories_web::Token;
 
     /// Longest file that is read for a token, in bytes.
     const MAX_FILE: u64 = 4096;

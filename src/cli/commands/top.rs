@@ -8,10 +8,10 @@ use crate::cli::commands::writer_args::ConfirmedArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
-use crate::notebook::{MemoryObjects, Snapshot};
-use crate::search::top::{RankedMemory, top};
-use crate::types::frame::{continued, one_line, text_below};
-use crate::types::{MemoryObject, Viewer};
+use memories_document::types::frame::{continued, one_line, text_below};
+use memories_document::types::{MemoryObject, Viewer};
+use memories_notebook::{MemoryObjects, Snapshot};
+use memories_search::top::{RankedMemory, top};
 
 /// Limit on the number of memories.
 const MAX_SHOWN: usize = 20;

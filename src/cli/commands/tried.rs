@@ -1,18 +1,15 @@
 //! `tried`: looks up an action in the tried actions of a place, or a command in a folder; the exit code is the answer.
 
-use serde_json::json;
-
+#[cfg(not(feature = "agents"))]
+use crate::cli::commands::absent;
 use crate::cli::commands::common::parse_scopes;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
-use crate::cli::settings::{milliseconds_now, tools_environment};
-use crate::document::text::stored_line;
-use crate::notebook::MemoryObjects;
-use crate::recall::{Circumstances, Evidence, json, owned_sections, read};
-use crate::types::{FolderPath, Scope, ScopeName, Viewer};
-use crate::work::Work;
-use crate::work::verdict::Verdict;
+use memories_document::text::stored_line;
+use memories_document::types::{FolderPath, Scope, ScopeName, Viewer};
+use memories_notebook::MemoryObjects;
+use memories_recall::{Circumstances, Evidence, json, owned_sections, read};
 
 /// Ask whether an action has been tried in vain at a place
 #[derive(Debug, clap::Args)]
@@ -90,8 +87,20 @@ pub fn run(cli: Cli<'_>, args: TriedArgs) -> Result<u8, Failure> {
     Ok(u8::from(!evidence.in_vain()))
 }
 
+#[cfg(not(feature = "agents"))]
+fn run_command(_: Cli<'_>, _: &FolderPath, _: &str) -> Result<u8, Failure> {
+    Err(absent::failure("tried dir:PATH", "agents"))
+}
+
 /// Answers about a command in a folder of a repository.
+#[cfg(feature = "agents")]
 fn run_command(cli: Cli<'_>, folder: &FolderPath, action: &str) -> Result<u8, Failure> {
+    use serde_json::json;
+
+    use crate::cli::settings::{milliseconds_now, tools_environment};
+    use memories_agents::work::Work;
+    pub use memories_agents::work::verdict::Verdict;
+
     let notebook = cli.notebook()?;
     let root = cli.settings.working_folder.root().to_owned();
     let here = root.join(folder.to_path());

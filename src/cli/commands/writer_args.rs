@@ -2,7 +2,7 @@
 
 use crate::cli::context::Cli;
 use crate::cli::values::parse_number;
-use crate::types::Writer;
+use memories_document::types::Writer;
 
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct WriterArgs {

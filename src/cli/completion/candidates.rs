@@ -10,19 +10,19 @@ use clap::{Arg, Command};
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
 use strum::VariantNames as _;
 
-use crate::chat::api_format::ApiFormat;
-use crate::chat::inject::block::InjectMode;
 use crate::cli::facts::{Candidates, Facts};
 use crate::cli::section_order::Order;
 use crate::cli::settings::{ProcessEnvironment, Settings};
 use crate::cli::working_folder::WorkingFolder;
-use crate::document::{Document, KNOWN_CATEGORIES};
-use crate::llm::Provider;
-use crate::search::filter::MemoryKind;
-use crate::store::Store;
-use crate::types::text::{fold_case, fold_spaces, truncate};
-use crate::types::unseen::visible;
-use crate::types::{Persistence, Scope, ScopeName, Status, fold_title};
+use memories_chat::api_format::ApiFormat;
+use memories_chat::inject::block::InjectMode;
+use memories_document::types::text::{fold_case, fold_spaces, truncate};
+use memories_document::types::unseen::visible;
+use memories_document::types::{Persistence, Scope, ScopeName, Status, fold_title};
+use memories_document::{Document, KNOWN_CATEGORIES};
+use memories_llm::Provider;
+use memories_search::filter::MemoryKind;
+use memories_store::Store;
 
 /// Characters of a memory's text that stand beside its title.
 const HELP: usize = 60;

@@ -1,11 +1,11 @@
 //! The settings of `[chat]`: insertion of memories into chat requests, and extraction from replies. The
 //! keys have the names that chat programs use.
 
-use crate::chat::{extract, inject};
 use crate::cli::failure::Failure;
 use crate::cli::settings::file::{SettingsFiles, fraction, size};
-use crate::record::turn::importance_scale;
-use crate::types::fields::{count, flag, named, text};
+use memories_chat::{extract, inject};
+use memories_document::types::fields::{count, flag, named, text};
+use memories_record::turn::importance_scale;
 
 #[derive(Debug)]
 pub(crate) struct ChatSettings {

@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 
 use secrecy::SecretString;
 
+#[cfg(feature = "agents")]
 use crate::cli::own_program::search_path;
-use crate::setup::Folders;
+#[cfg(feature = "agents")]
+use memories_agents::setup::Folders;
 
 /// The environment variables that the program reads, and what each says. Keys come from nowhere else.
 pub(crate) const VARIABLES: [(&str, &str); 37] = [
@@ -223,6 +225,7 @@ pub(crate) fn cloud_variables() -> (Vec<(String, String)>, Option<PathBuf>) {
 }
 
 /// The folders of coding agents, and of their programs; none where the environment names no home.
+#[cfg(feature = "agents")]
 pub(crate) fn agent_folders() -> Option<Folders> {
     let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let home = folder("HOME").or_else(|| folder("USERPROFILE"))?;

@@ -10,11 +10,10 @@ use serde_json::{Map, Value};
 
 use crate::cli::failure::{Failure, unreadable};
 use crate::cli::values::parse_duration;
-use crate::document::nearest;
-use crate::llm;
-use crate::redact::redacted;
-use crate::store::read_bounded;
-use crate::types::fields::{Expected, count, number, text};
+use memories_document::nearest;
+use memories_document::types::fields::{Expected, count, number, text};
+use memories_llm::redact::redacted;
+use memories_store::read_bounded;
 
 /// Largest settings file that is read, in bytes.
 pub(crate) const MAX_BYTES: u64 = 1024 * 1024;
@@ -45,7 +44,7 @@ impl Layer {
             Failure::user(problem).hint(NOT_SETTINGS)
         })?;
         let table = toml::from_str(text).map_err(|error: toml::de::Error| {
-            let line = error.span().map_or(1, |span| crate::document::line_number(text, span.start));
+            let line = error.span().map_or(1, |span| memories_document::line_number(text, span.start));
             let problem = format!("`{}` line {line} is not TOML: {}", path.display(), error.message());
             Failure::user(problem).hint("correct the line, such as `max_tokens = 300`")
         })?;
@@ -164,7 +163,7 @@ impl SettingsFiles {
 
     /// Sets a setting to the value that a name stands for. The name comes from an environment variable,
     /// given with its value, or else from a key. The error suggests the nearest name.
-    pub(crate) fn choose<T: FromStr<Err = llm::ModelError>>(
+    pub(crate) fn choose<T: FromStr<Err = memories_llm::ModelError>>(
         &mut self,
         variable: Option<(&str, &str)>,
         key: &str,
@@ -239,6 +238,6 @@ pub(crate) fn word_lists(value: &Value) -> Result<Vec<Vec<String>>, Expected> {
 
 /// A program with its arguments as a list, or one line for the shell.
 pub(crate) fn command(value: &Value) -> Result<Vec<String>, Expected> {
-    let command = value.as_str().map(llm::config::shell).or_else(|| words(value));
+    let command = value.as_str().map(memories_llm::config::shell).or_else(|| words(value));
     command.ok_or("a list of words or one line".into())
 }

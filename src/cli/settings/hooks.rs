@@ -2,7 +2,7 @@
 
 use crate::cli::failure::Failure;
 use crate::cli::settings::file::{SettingsFiles, size};
-use crate::types::fields::flag;
+use memories_document::types::fields::flag;
 
 /// How hooks behave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

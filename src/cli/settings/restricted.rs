@@ -7,8 +7,7 @@ use serde_json::Value;
 
 use crate::cli::settings::file::Layer;
 use crate::cli::values::is_url;
-use crate::redact::redacted;
-use crate::store;
+use memories_llm::redact::redacted;
 
 /// Which values of a key are restricted.
 enum Rule {
@@ -83,7 +82,7 @@ fn leads_out(folder: &Path, path: &Path) -> bool {
 /// True if a path, with its links followed, is named as Markdown.
 fn is_markdown(path: &Path) -> bool {
     let real = path.canonicalize();
-    store::is_markdown(path) && real.map_or(true, |real| store::is_markdown(&real))
+    memories_store::is_markdown(path) && real.map_or(true, |real| memories_store::is_markdown(&real))
 }
 
 /// The value of a key, for a person who decides about it, without what looks like a password in it.
@@ -209,7 +208,7 @@ mod tests {
     #[test]
     fn paths_below_the_folder_are_free() {
         let folder = tempfile::tempdir().unwrap();
-        crate::store::create_folder(&folder.path().join("play")).unwrap();
+        memories_store::create_folder(&folder.path().join("play")).unwrap();
         for path in ["Notes.md", "./play/Notes.md", "new/folder/Notes.md"] {
             assert!(!leads_out(folder.path(), Path::new(path)), "{path}");
         }
@@ -228,7 +227,7 @@ mod tests {
         use std::os::unix::fs::symlink;
         let (inside, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let link = |to: &Path, name: &str| symlink(to, inside.path().join(name)).unwrap();
-        crate::store::create_folder(&inside.path().join("play/.git")).unwrap();
+        memories_store::create_folder(&inside.path().join("play/.git")).unwrap();
         link(Path::new("play"), "inner");
         link(outside.path(), "outer");
         link(&outside.path().join("missing"), "dangling");

@@ -8,9 +8,9 @@
 use crate::cli::failure::Failure;
 use crate::cli::settings::environment::{ProcessEnvironment, trusted};
 use crate::cli::settings::file::{SettingsFiles, duration, fraction, size, word_lists};
-use crate::llm::embedding::{EmbedderConfig, EmbedderEnvironment};
-use crate::search::SearchSettings;
-use crate::types::fields::{flag, text};
+use memories_document::types::fields::{flag, text};
+use memories_llm::embedding::{EmbedderConfig, EmbedderEnvironment};
+use memories_search::SearchSettings;
 
 /// The embedder and its keys.
 #[derive(Debug, Clone)]
@@ -72,7 +72,7 @@ mod tests {
 
     use super::*;
     use crate::cli::settings::environment::EmbedderVariables;
-    use crate::llm::embedding::EmbedderKind;
+    use memories_llm::embedding::EmbedderKind;
 
     fn embedding_of(text: &str, environment: ProcessEnvironment) -> EmbeddingSettings {
         let mut file = SettingsFiles::of(text);

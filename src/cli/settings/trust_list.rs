@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::cli::failure::{Failure, unreadable};
-use crate::store::{change_private, read_bounded};
+use memories_store::{change_private, read_bounded};
 
 /// Name of the list in the user's folder.
 const NAME: &str = "trusted";

@@ -1,12 +1,12 @@
 //! The tools of the group `places` that read the map.
 
-use crate::map::{Descriptions, Graph, MapReport, route, standing};
 use crate::mcp::answer::{Answer, Refusal};
 use crate::mcp::parameter::ArgumentType::Text;
 use crate::mcp::parameter::Parameter;
 use crate::mcp::tools::schema;
 use crate::mcp::tools::tool::{Call, Effect, Tool};
-use crate::types::{Scope, ScopeName};
+use memories_document::types::{Scope, ScopeName};
+use memories_world::{Descriptions, Graph, MapReport, route, standing};
 
 /// Number of places that `unexplored` lists.
 const PLACES: usize = 10;

@@ -2,7 +2,6 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::llm::Choice;
 use crate::mcp::answer::{Answer, Refusal, memory_text, memory_value, without_nulls};
 use crate::mcp::model::ReportingModel;
 use crate::mcp::parameter::ArgumentType::{Flag, Integer, Text, Texts};
@@ -10,13 +9,14 @@ use crate::mcp::parameter::Parameter;
 use crate::mcp::tools::schema;
 use crate::mcp::tools::searching::{NOTHING_YET, QUERY_MEMORIES};
 use crate::mcp::tools::tool::{Call, Effect, Tool};
-use crate::recall::{self, Circumstances, Evidence, Format, View, render};
-use crate::record::effect::Effect as TurnEffect;
-use crate::record::places::PlaceError;
-use crate::record::turn::Turn;
-use crate::record::{Judge, RecordError, RecordSettings, Recorder};
-use crate::search::top::{RankedMemory, top};
-use crate::types::{Memory, Scope, ScopeName};
+use memories_document::types::{Memory, Scope, ScopeName};
+pub use memories_llm::Choice;
+pub use memories_recall::{Circumstances, Evidence, Format, View, render};
+use memories_record::effect::Effect as TurnEffect;
+pub use memories_record::places::PlaceError;
+use memories_record::turn::Turn;
+use memories_record::{Judge, RecordError, RecordSettings, Recorder};
+use memories_search::top::{RankedMemory, top};
 
 /// Upper limit of memories in `get_top_memories`.
 const MAX_TOP: u64 = 20;
@@ -156,8 +156,9 @@ fn get_location_memories(call: &Call<'_>) -> Result<Answer, Refusal> {
     });
     let text = render(&views, Format::Text);
     let for_programs = call.for_programs(|objects| {
-        let scopes: Vec<Value> = views.iter().map(|view| recall::json::view(objects, view)).collect();
-        recall::json::recalled(&text, &scopes)
+        let scopes: Vec<Value> =
+            views.iter().map(|view| memories_recall::json::view(objects, view)).collect();
+        memories_recall::json::recalled(&text, &scopes)
     })?;
     Ok(Answer { for_programs, warnings: unknown.into_iter().collect(), ..Answer::new(text, data) })
 }
@@ -209,7 +210,7 @@ fn check_action(call: &Call<'_>) -> Result<Answer, Refusal> {
     let mut data = evidence.to_json(scope, &evidence.memories);
     data["tried"] = json!(evidence.in_vain());
     let for_programs =
-        call.for_programs(|objects| recall::json::tried(objects, scope, section, &evidence))?;
+        call.for_programs(|objects| memories_recall::json::tried(objects, scope, section, &evidence))?;
     Ok(Answer { for_programs, ..Answer::new(text, without_nulls(data)) })
 }
 

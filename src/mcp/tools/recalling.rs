@@ -10,10 +10,10 @@ use crate::mcp::tools::schema;
 use crate::mcp::tools::searching::{found, is_initial, relevance_note};
 use crate::mcp::tools::tool::{Call, Effect, Tool};
 use crate::mcp::tools::who::known;
-use crate::search::Hit;
-use crate::search::filter::{Filter, MemoryKind};
-use crate::types::instant::{Instant, day};
-use crate::types::{Memory, Scope, Status, fold_title};
+use memories_document::types::instant::{Instant, day};
+use memories_document::types::{Memory, Scope, Status, fold_title};
+use memories_search::Hit;
+use memories_search::filter::{Filter, MemoryKind};
 
 /// Upper limit of memories in an answer.
 const LIMIT: usize = 10;

@@ -9,11 +9,11 @@ use crate::mcp::parameter::ArgumentType::{Flag, Text};
 use crate::mcp::parameter::Parameter;
 use crate::mcp::tools::schema;
 use crate::mcp::tools::tool::{Call, Effect, Tool};
-use crate::recall::budget::estimate_tokens;
-use crate::search::filter::Filter;
-use crate::search::{ANSWER_TOKENS, Hit, SearchResults, cut_to_passages};
-use crate::types::frame::{INDENT, continued};
-use crate::types::{Memory, Scope};
+use memories_document::types::frame::{INDENT, continued};
+use memories_document::types::{Memory, Scope};
+use memories_recall::budget::estimate_tokens;
+use memories_search::filter::Filter;
+use memories_search::{ANSWER_TOKENS, Hit, SearchResults, cut_to_passages};
 
 /// Categories of initial memories, which a seed gives an agent before its first turn.
 const INITIAL: [&str; 8] =

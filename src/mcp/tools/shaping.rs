@@ -7,23 +7,23 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
-use crate::document::link::Link;
-use crate::document::nearest;
 use crate::mcp::access::{Memories, masked, masked_text};
 use crate::mcp::answer::{Answer, Refusal};
 use crate::mcp::parameter::ArgumentType::{Integer, Text};
 use crate::mcp::parameter::Parameter;
 use crate::mcp::tools::schema;
 use crate::mcp::tools::tool::{Call, Effect, Tool};
-use crate::notebook::add::AddOutcome;
-use crate::notebook::authority::{Authority, MAX_IMPORTANCE};
-use crate::notebook::correct::{Corrected, Correction, Target};
-use crate::notebook::files::Files;
-use crate::notebook::{Draft, NewMemory};
-use crate::types::{
+use memories_document::link::Link;
+use memories_document::nearest;
+use memories_document::types::{
     Author, Category, Memory, Outcome, Persistence, Scope, ScopeName, Span, did_you_mean, means_title,
     same_title,
 };
+use memories_notebook::add::AddOutcome;
+use memories_notebook::authority::{Authority, MAX_IMPORTANCE};
+use memories_notebook::correct::{Corrected, Correction, Target};
+use memories_notebook::files::Files;
+use memories_notebook::{Draft, NewMemory};
 
 /// Default amount by which `reinforce_memory` raises an importance.
 const REINFORCEMENT: u16 = 100;

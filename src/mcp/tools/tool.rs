@@ -6,7 +6,7 @@ use crate::mcp::access::{Memories, Watcher};
 use crate::mcp::answer::{Answer, Refusal};
 use crate::mcp::arguments::Arguments;
 use crate::mcp::parameter::Parameter;
-use crate::notebook::{MemoryObjects, Notebook, name_authors};
+use memories_notebook::{MemoryObjects, Notebook, name_authors};
 
 /// The effect of a call on the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,10 +10,10 @@ use crate::mcp::parameter::Parameter;
 use crate::mcp::tools::schema;
 use crate::mcp::tools::searching::{QUERY_MEMORIES, answer_of};
 use crate::mcp::tools::tool::{Call, Effect, Tool};
-use crate::search::filter::{Filter, MemoryKind};
-use crate::search::{Hit, SearchResults};
-use crate::types::frame::{INDENT, continued};
-use crate::types::{Category, Scope, ScopeName, fold_title};
+use memories_document::types::frame::{INDENT, continued};
+use memories_document::types::{Category, Scope, ScopeName, fold_title};
+use memories_search::filter::{Filter, MemoryKind};
+use memories_search::{Hit, SearchResults};
 
 /// Categories of `query_self`: those of an agent without a tool of their own.
 const OF_SELF: [&str; 5] = ["IDENTITY", "TRAITS", "VALUES", "SKILLS", "DECISION_STYLE"];

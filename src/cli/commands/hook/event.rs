@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::cli::failure::Failure;
-use crate::types::fields::{flag, integer};
-use crate::work::Ended;
+use memories_agents::work::Ended;
+use memories_document::types::fields::{flag, integer};
 
 /// Bytes that are read at the end of a transcript.
 const TRANSCRIPT: u64 = 64 * 1024;
@@ -302,7 +302,7 @@ mod tests {
                 .to_string()
         };
         let text = format!("{}\n{}\nnot JSON call_2 exit_code\n", line("call_1", 0), line("call_2", 3));
-        crate::store::write_file(&path, text.as_bytes(), crate::store::Existing::Keep).unwrap();
+        memories_store::write_file(&path, text.as_bytes(), memories_store::Existing::Keep).unwrap();
         assert_eq!((exit_code(&path, "call_1"), exit_code(&path, "call_2")), (Some(0), Some(3)));
         assert_eq!((exit_code(&path, "call_3"), exit_code(folder.path(), "call_1")), (None, None));
     }

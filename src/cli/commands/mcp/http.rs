@@ -8,8 +8,8 @@ use serde_json::json;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::mcp::{HTTP_PATH, HttpSettings};
-use crate::types::Writer;
-use crate::web::{Caller, Callers, Guard, Limits, Token};
+use memories_document::types::Writer;
+use memories_web::{Caller, Callers, Guard, Limits, Token};
 
 const VARIABLE: &str = "MEMORIES_MCP_TOKEN";
 

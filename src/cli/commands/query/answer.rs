@@ -8,10 +8,10 @@ use crate::cli::commands::model_args::ModelArgs;
 use crate::cli::commands::query::hits::{HitObjects, Listing};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
-use crate::llm::{Choice, ModelUse};
-use crate::notebook::{MemoryObjects, Snapshot};
-use crate::search::{Hit, SearchResults};
-use crate::types::frame::{INDENT, continued};
+use memories_document::types::frame::{INDENT, continued};
+pub use memories_llm::{Choice, ModelUse};
+use memories_notebook::{MemoryObjects, Snapshot};
+use memories_search::{Hit, SearchResults};
 
 /// Answer if the memories do not hold one.
 const NO_ANSWER: &str = "The memories do not say.";

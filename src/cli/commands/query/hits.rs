@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 use crate::cli::commands::common::{at_turn, counted};
 use crate::cli::failure::Failure;
 use crate::cli::ui::Ui;
-use crate::document::text::stored_line;
-use crate::notebook::MemoryObjects;
-use crate::recall::budget::estimate_tokens;
-use crate::search::filter::MemoryKind;
-use crate::search::parsed_query::ParsedQuery;
-use crate::search::{ANSWER_TOKENS, Hit, SearchResults, cut_to_passages};
-use crate::types::frame::{lines, one_line, text_below};
-use crate::types::{Persistence, Status, written_by};
+use memories_document::text::stored_line;
+use memories_document::types::frame::{lines, one_line, text_below};
+use memories_document::types::{Persistence, Status, written_by};
+use memories_notebook::MemoryObjects;
+use memories_recall::budget::estimate_tokens;
+use memories_search::filter::MemoryKind;
+use memories_search::parsed_query::ParsedQuery;
+use memories_search::{ANSWER_TOKENS, Hit, SearchResults, cut_to_passages};
 
 /// The answer when there are no hits.
 fn nothing_found(answer: &SearchResults) -> &'static str {

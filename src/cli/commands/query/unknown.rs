@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use crate::cli::commands::common::near_section;
 use crate::cli::ui::Ui;
-use crate::document::nearest;
-use crate::notebook::Snapshot;
-use crate::search::filter::Filter;
-use crate::types::{Scope, did_you_mean, fold_title};
+use memories_document::nearest;
+use memories_document::types::{Scope, did_you_mean, fold_title};
+use memories_notebook::Snapshot;
+use memories_search::filter::Filter;
 
 /// Names at most that a hint offers.
 const OFFERED: usize = 3;

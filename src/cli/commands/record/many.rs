@@ -16,14 +16,14 @@ use crate::cli::context::{Cli, MAX_INPUT};
 use crate::cli::failure::{Failure, FailureKind};
 use crate::cli::interrupt::on_interrupt;
 use crate::cli::ui::progress_bar;
-use crate::document::Document;
-use crate::notebook::Snapshot;
-use crate::record::many::{Holdings, Line, LineWarning, MAX_GROUP, ManyTurns, TurnSummary};
-use crate::record::{RecordReport, Recorder};
-use crate::store::Store;
-use crate::types::Outcome;
-use crate::types::Scope;
-use crate::types::json::without_mark;
+use memories_document::Document;
+use memories_document::types::Outcome;
+use memories_document::types::Scope;
+use memories_document::types::json::without_mark;
+use memories_notebook::Snapshot;
+use memories_record::many::{Holdings, Line, LineWarning, MAX_GROUP, ManyTurns, TurnSummary};
+use memories_record::{RecordReport, Recorder};
+use memories_store::Store;
 
 /// Limit on different warnings that are shown.
 const MAX_WARNINGS: usize = 10;

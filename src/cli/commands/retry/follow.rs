@@ -14,13 +14,13 @@ use crate::cli::commands::common::counted;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::interrupt::on_interrupt;
-use crate::journal::Journal;
-use crate::llm::Model;
-use crate::notebook::Notebook;
-use crate::record::retry::{MAX_FAILURES, Offer, Queue, Wanted, waiting};
-use crate::record::{Judge, RecordError, RecordSettings, Recorder};
-use crate::store::StoreError;
-use crate::types::lock::lock;
+use memories_document::types::lock::lock;
+use memories_llm::Model;
+use memories_notebook::Notebook;
+pub use memories_record::retry::{MAX_FAILURES, Offer, Queue, Wanted, waiting};
+use memories_record::{Judge, RecordError, RecordSettings, Recorder};
+use memories_store::StoreError;
+use memories_store::journal::Journal;
 
 /// Interval between two looks at the journal.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);

@@ -1,0 +1,159 @@
+//! Lines of the log: commands with what came of them, edits, and what was kept of them in the memory file.
+
+use serde::{Deserialize, Serialize};
+
+use memories_store::{CommandLog, StoreError};
+
+/// Characters of a command line in the log.
+pub(super) const COMMAND_CHARS: usize = 300;
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Outcome {
+    /// The agent says that it failed.
+    Failed,
+    /// It failed for a reason that may be over the next time.
+    Passing,
+    /// It succeeded.
+    Worked,
+    /// Nobody knows.
+    Unknown,
+}
+
+/// A file that a command or its output names.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct NamedFile {
+    /// The path, from the root of the repository where it is below.
+    pub path: String,
+    /// False if there was none.
+    pub exists: bool,
+}
+
+/// A command that ran.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Run {
+    /// The command line on one line, without secrets, cut.
+    pub command: String,
+    /// See [`crate::work::command::Command::wording`].
+    pub wording: u64,
+    /// See [`crate::work::command::Command::action`].
+    pub action: u64,
+    /// See [`crate::work::command::Command::parts`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<u64>,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The line of its output that says most of a failure.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reply: String,
+    /// Files that it or its output names; of a failure only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<NamedFile>,
+    /// When it began, in milliseconds since 1970, where the agent said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub began: Option<u64>,
+    /// The commit that was checked out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// A hash of the variables of the environment on which tools depend.
+    pub environment: u64,
+    /// See [`crate::work::command::Command::may_change`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub may_change: bool,
+}
+
+/// The event of a line.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Event {
+    /// A command ran.
+    Ran(Run),
+    /// A tool of the agent changed a file, which is named as in [`NamedFile`].
+    Edited(String),
+    /// The failures of an action up to here are in the memory file.
+    Kept(u64),
+    /// A command that stood in for an action is in the memory file.
+    Learned(u64),
+    /// A command was refused once, in a session; the session may have it the next time.
+    Held(u64),
+    /// A command begins, in this folder, which is absolute.
+    Begun { id: String, here: String },
+}
+
+/// A line of the log.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Line {
+    /// When it was added, in milliseconds since 1970.
+    pub at: u64,
+    /// The agent's id of its session.
+    pub session: String,
+    /// The folder, from the root of the repository.
+    pub folder: String,
+    /// The event.
+    #[serde(flatten)]
+    pub event: Event,
+}
+
+impl Line {
+    /// The command that ran.
+    pub(super) fn run(&self) -> Option<&Run> {
+        match &self.event {
+            Event::Ran(run) => Some(run),
+            _ => None,
+        }
+    }
+}
+
+/// The text of the log.
+#[derive(Debug)]
+pub(crate) struct Log {
+    text: String,
+}
+
+impl Log {
+    /// Reads the log.
+    ///
+    /// # Errors
+    ///
+    /// See [`CommandLog::read`].
+    pub(crate) fn read(log: &CommandLog) -> Result<Log, StoreError> {
+        Ok(Log { text: log.read()? })
+    }
+
+    /// All lines that can be read, oldest first.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = Line> {
+        self.text.lines().filter_map(|line| serde_json::from_str(line).ok())
+    }
+
+    /// The lines that have a text anywhere, oldest first. No other line is parsed.
+    pub(crate) fn naming(&self, text: &str) -> Vec<Line> {
+        let lines = self.text.lines().filter(|line| line.contains(text));
+        lines.filter_map(|line| serde_json::from_str(line).ok()).collect()
+    }
+
+    /// The lines about an action in a folder, and the lines behind the first of them. No other line is parsed.
+    pub(crate) fn since(&self, folder: &str, action: u64) -> Vec<Line> {
+        let number = action.to_string();
+        let Some(first) = memchr::memmem::find(self.text.as_bytes(), number.as_bytes()) else {
+            return Vec::new();
+        };
+        let start = self.text[..first].rfind('\n').map_or(0, |at| at + 1);
+        let lines = self.text[start..].lines().filter_map(|line| serde_json::from_str(line).ok());
+        let is_about = |line: &Line| {
+            line.folder == folder
+                && line.run().is_some_and(|run| run.action == action || run.parts.contains(&action))
+        };
+        lines.skip_while(|line| !is_about(line)).collect()
+    }
+}
+
+/// Adds lines to the log.
+///
+/// # Errors
+///
+/// See [`CommandLog::append`].
+pub(crate) fn append(log: &CommandLog, lines: &[Line]) -> Result<(), StoreError> {
+    let written = lines.iter().filter_map(|line| serde_json::to_string(line).ok());
+    log.append(&written.collect::<Vec<_>>())
+}

@@ -1,0 +1,345 @@
+//! Work on a repository: commands as actions, what came of them, and what is worth keeping of it.
+//!
+//! A command line and a working folder enter, and after it ran its output. A verdict leaves before it runs; a line of the
+//! log after it ran; and at the end of a session entries of the memory file. Git and the command itself are never run.
+
+pub(crate) mod command;
+mod effect;
+mod error;
+mod fold;
+mod instead;
+mod keep;
+pub(crate) mod log;
+mod masking;
+mod program;
+mod reply;
+mod shell;
+pub(crate) mod surroundings;
+pub mod verdict;
+
+use std::cell::LazyCell;
+use std::path::{Path, PathBuf};
+
+use anstream::adapter::strip_str;
+
+use memories_document::Section;
+use memories_document::types::frame::one_line;
+use memories_document::types::text::{fold_spaces, truncate};
+use memories_document::types::{FolderPath, Memory, MemoryObject, Scope, ScopeName, Viewer};
+use memories_llm::redact::redacted;
+use memories_notebook::MemoryObjects;
+use memories_recall::{owned_sections, read};
+use memories_store::{CommandLog, Store};
+
+use command::Command;
+pub(crate) use error::WorkError;
+pub use keep::keep;
+use log::{COMMAND_CHARS, Event, Line, Log, Outcome, Run, append};
+use masking::{masked, secrets, without};
+use surroundings::Surroundings;
+use verdict::{History, Verdict, in_words_for_agent, judge};
+
+/// The action of a command that ran nobody knows where.
+const ELSEWHERE: u64 = 0;
+
+/// Memories about a command that are said.
+const MEMORIES: usize = 2;
+
+/// Characters of such a memory.
+const MEMORY_CHARS: usize = 300;
+
+/// The work of one session of an agent on a repository.
+#[derive(Debug, Clone, Copy)]
+pub struct Work<'a> {
+    /// The memory file.
+    pub store: &'a Store,
+    /// The root of the repository, absolute.
+    pub root: &'a Path,
+    /// The working folder, absolute.
+    pub here: &'a Path,
+    /// The agent's id of its session.
+    pub session: &'a str,
+    /// The present time, in milliseconds since 1970.
+    pub now: u64,
+    /// A hash of the variables of the environment on which tools depend.
+    pub environment: u64,
+}
+
+/// Knowledge of a command.
+#[derive(Debug)]
+pub struct Answer {
+    /// The folder in which it runs.
+    pub scope: Scope,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Live memories of the folder and of those above that name it.
+    pub memories: Vec<MemoryObject>,
+}
+
+impl Answer {
+    /// The text for the agent; `None` where there is nothing to say.
+    pub fn text(&self) -> Option<String> {
+        let mut text = in_words_for_agent(&self.verdict);
+        for MemoryObject { scope, name, memory, .. } in &self.memories {
+            let said = truncate(&fold_spaces(&memory.text), MEMORY_CHARS);
+            let line = format!("{} of {}: {}. {said}", memory.category, scope.label(name), memory.title);
+            text.push_str(&one_line(&line));
+            text.push('\n');
+        }
+        (!text.is_empty()).then_some(text)
+    }
+}
+
+/// How a command ended, as the agent says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// It succeeded.
+    Well,
+    /// It failed, with the exit code if it is known.
+    Badly(Option<i64>),
+    /// A person stopped it: nobody knows how it would have ended.
+    Stopped,
+    /// A time limit stopped it.
+    OutOfTime,
+    /// It still runs.
+    NotYet,
+}
+
+impl Work<'_> {
+    fn surroundings(&self, command: &Command) -> Option<Surroundings> {
+        let cd = command.folder.as_deref();
+        Surroundings::of(self.root, self.here, cd, self.store.real_path(), self.environment)
+    }
+
+    /// Finds what is known of a command line; `None` where it runs outside of the repository.
+    ///
+    /// # Errors
+    ///
+    /// When the log or the memory file cannot be read.
+    pub fn known(&self, text: &str) -> Result<Option<Answer>, WorkError> {
+        let shown = masked(text);
+        let command = Command::read(&shown);
+        let Some(surroundings) = self.surroundings(&command) else { return Ok(None) };
+        let log = Log::read(&self.log())?;
+        let mut lines = log.since(surroundings.folder.as_str(), command.action);
+        // A log that came with a repository may claim anything of times to come.
+        lines.retain(|line| line.at <= self.now);
+        let folder = surroundings.folder.clone();
+        let scopes: Vec<Scope> =
+            std::iter::once(folder.clone()).chain(folder.parents()).map(Scope::Folder).collect();
+        let names: Vec<ScopeName> = scopes.iter().cloned().map(ScopeName::Scope).collect();
+        let snapshot = read(self.store, &names)?;
+        let sections = owned_sections(&snapshot, &Viewer::Person, &names)?;
+        let section = sections.first().map(|(_, section)| section);
+        let tried = section.map_or(&[][..], |section| &section.tried);
+        let worked = section.map_or(&[][..], |section| &section.worked);
+        let verdict = judge(&command, &lines, tried, worked, &surroundings, self.now);
+        let verdict = if shown == text { verdict } else { verdict.of_masked() };
+        // It works after all.
+        let is_old = |verdict: &Verdict| matches!(verdict, Verdict::Worked | Verdict::Changed);
+        let lessons = !is_old(&verdict);
+        let named = sections.iter().flat_map(|(scope, section)| {
+            naming(section, command.action, lessons).map(move |memory| (scope, section.name.as_str(), memory))
+        });
+        let objects = LazyCell::new(|| MemoryObjects::of(&snapshot));
+        let memories: Vec<MemoryObject> =
+            named.take(MEMORIES).map(|(scope, name, memory)| objects.object(scope, name, memory)).collect();
+        Ok(Some(Answer { scope: Scope::Folder(folder), verdict, memories }))
+    }
+
+    /// The working folder as a scope; `None` outside of the repository.
+    pub fn folder(&self) -> Option<FolderPath> {
+        self.surroundings(&Command::read("")).map(|surroundings| surroundings.folder)
+    }
+
+    /// Notes when and where a command begins: what changes while it runs has changed since, and some agents name only
+    /// the folder in which it ends. `id` is the agent's id of the call.
+    ///
+    /// # Errors
+    ///
+    /// When the log cannot be written.
+    pub fn begin(&self, id: &str) -> Result<(), WorkError> {
+        if id.is_empty() {
+            return Ok(());
+        }
+        let Some(folder) = self.folder() else { return Ok(()) };
+        let event = Event::Begun { id: id.to_owned(), here: self.here.to_string_lossy().into_owned() };
+        Ok(append(&self.log(), &[self.line(&folder, event)])?)
+    }
+
+    /// When and in which folder a call began, where that was noted.
+    fn begun(&self, id: &str) -> Result<Option<(u64, PathBuf)>, WorkError> {
+        let lines = Log::read(&self.log())?.naming(id);
+        Ok(lines.into_iter().rev().find_map(|line| match line.event {
+            Event::Begun { id: begun, here } if begun == id => Some((line.at, PathBuf::from(here))),
+            _ => None,
+        }))
+    }
+
+    /// Notes a command that ran; `id` is the agent's id of the call. The answer is a text for the agent where it failed.
+    ///
+    /// # Errors
+    ///
+    /// When the log cannot be written.
+    pub fn note_command(
+        &self,
+        text: &str,
+        id: &str,
+        ended: Ended,
+        output: &str,
+    ) -> Result<Option<String>, WorkError> {
+        let begun = if id.is_empty() { None } else { self.begun(id)? };
+        let secrets = secrets(text);
+        let masked = masked(text);
+        let command = Command::read(&masked);
+        let here = begun.as_ref().filter(|_| command.folder.is_some());
+        let work = Work { here: here.map_or(self.here, |(_, here)| here), ..*self };
+        let shown = truncate(&fold_spaces(&masked), COMMAND_CHARS);
+        let Some(surroundings) = work.surroundings(&command) else {
+            return work.note_elsewhere(shown, command.may_change);
+        };
+        let output = &without(&strip_str(output).to_string(), &secrets);
+        let outcome = outcome(&command, ended, output);
+        let has_failed = matches!(outcome, Outcome::Failed | Outcome::Passing);
+        let output = if has_failed { redacted(output) } else { String::new() };
+        let named = reply::names(&output);
+        let run = Run {
+            command: shown.clone(),
+            wording: command.wording,
+            action: command.action,
+            parts: command.parts.clone(),
+            outcome,
+            reply: reply::reply_of(&output),
+            files: if has_failed {
+                surroundings.files(command.arguments.iter().chain(&named))
+            } else {
+                Vec::new()
+            },
+            began: begun.map(|(at, _)| at),
+            commit: surroundings.commit(),
+            environment: surroundings.environment,
+            may_change: command.may_change,
+        };
+        append(&self.log(), &[self.line(&surroundings.folder, Event::Ran(run))])?;
+        if outcome != Outcome::Failed {
+            return Ok(None);
+        }
+        let lines = Log::read(&self.log())?.since(surroundings.folder.as_str(), command.action);
+        let history = History::of(command.action, surroundings.folder.as_str(), &lines);
+        let times = history.map_or(1, |history| history.failures);
+        let times = if times > 1 { format!(" {times} times") } else { String::new() };
+        let command = one_line(&shown);
+        Ok(Some(format!(
+            "Noted: `{command}` failed here{times}. As long as nothing changes, it is likely to fail again.\n"
+        )))
+    }
+
+    /// Notes a command that ran nobody knows where. It counts as a change alone.
+    fn note_elsewhere(&self, command: String, may_change: bool) -> Result<Option<String>, WorkError> {
+        let Some(surroundings) = self.surroundings(&Command::read("")).filter(|_| may_change) else {
+            return Ok(None);
+        };
+        let run = Run {
+            command,
+            wording: ELSEWHERE,
+            action: ELSEWHERE,
+            parts: Vec::new(),
+            outcome: Outcome::Unknown,
+            reply: String::new(),
+            files: Vec::new(),
+            began: None,
+            commit: None,
+            environment: surroundings.environment,
+            may_change,
+        };
+        append(&self.log(), &[self.line(&surroundings.folder, Event::Ran(run))])?;
+        Ok(None)
+    }
+
+    /// Notes a file that a tool of the agent changed.
+    ///
+    /// # Errors
+    ///
+    /// When the log cannot be written.
+    pub fn note_edit(&self, path: &Path) -> Result<(), WorkError> {
+        let Some(surroundings) = self.surroundings(&Command::read("")) else { return Ok(()) };
+        let name = redacted(&surroundings.name_of(path));
+        let line = self.line(&surroundings.folder, Event::Edited(name));
+        Ok(append(&self.log(), &[line])?)
+    }
+
+    /// True the first time that the session asks to hold back a command in these circumstances.
+    ///
+    /// # Errors
+    ///
+    /// When the log cannot be read or written.
+    pub fn hold(&self, text: &str) -> Result<bool, WorkError> {
+        let command = Command::read(&masked(text));
+        let Some(surroundings) = self.surroundings(&command) else { return Ok(false) };
+        let is_same = |line: &Line| {
+            line.session == self.session && matches!(line.event, Event::Held(held) if held == command.wording)
+        };
+        if Log::read(&self.log())?.lines().any(|line| is_same(&line)) {
+            return Ok(false);
+        }
+        append(&self.log(), &[self.line(&surroundings.folder, Event::Held(command.wording))])?;
+        Ok(true)
+    }
+
+    /// The folders in which this or earlier sessions worked last, the latest first, at most `count`.
+    ///
+    /// # Errors
+    ///
+    /// When the log cannot be read.
+    pub fn last_folders(&self, count: usize) -> Result<Vec<Scope>, WorkError> {
+        let log = Log::read(&self.log())?;
+        let lines: Vec<Line> = log.lines().collect();
+        let mut folders: Vec<Scope> = Vec::new();
+        for line in lines.iter().rev() {
+            let path = match &line.event {
+                Event::Edited(path) => path.rsplit_once('/').map_or("/", |(folder, _)| folder),
+                _ => line.folder.as_str(),
+            };
+            let Ok(folder) = FolderPath::parse(path) else { continue };
+            let scope = Scope::Folder(folder);
+            if folders.len() < count && !folders.contains(&scope) {
+                folders.push(scope);
+            }
+        }
+        Ok(folders)
+    }
+
+    fn log(&self) -> CommandLog {
+        CommandLog::of(self.store.sidecar())
+    }
+
+    fn line(&self, folder: &FolderPath, event: Event) -> Line {
+        let folder = folder.as_str().to_owned();
+        Line { at: self.now, session: self.session.to_owned(), folder, event }
+    }
+}
+
+/// The exit code of a command that Ctrl-C ended.
+const INTERRUPTED: i64 = 130;
+
+fn outcome(command: &Command, ended: Ended, output: &str) -> Outcome {
+    match ended {
+        Ended::NotYet | Ended::Stopped | Ended::Badly(Some(INTERRUPTED)) => Outcome::Unknown,
+        Ended::OutOfTime => Outcome::Passing,
+        Ended::Badly(Some(1)) if command.answers => Outcome::Worked,
+        Ended::Badly(code) if command.asks_elsewhere || reply::is_passing(code, output) => Outcome::Passing,
+        Ended::Badly(_) => Outcome::Failed,
+        Ended::Well if command.hides_code => Outcome::Unknown,
+        Ended::Well => Outcome::Worked,
+    }
+}
+
+/// Live memories that have a command in a code span.
+fn naming(section: &Section, action: u64, lessons: bool) -> impl Iterator<Item = &Memory> {
+    let names_it = move |text: &str| {
+        let spans = text.split('`').skip(1).step_by(2);
+        spans.filter(|span| !span.is_empty()).any(|span| Command::read(span).action == action)
+    };
+    let live = section.live().filter(move |memory| lessons || memory.category != keep::lesson());
+    live.filter(move |memory| names_it(&memory.title) || names_it(&memory.text))
+}

@@ -1,0 +1,106 @@
+//! The settings, the input and the report of an extraction.
+
+use serde::Serialize;
+use strum::VariantNames;
+
+use crate::conversation::Conversation;
+use memories_document::types::{ImportanceScale, Scope, unknown_name};
+use memories_llm::{ModelError, ModelUse};
+use memories_notebook::add::AddReport;
+
+/// When memories are extracted from a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "snake_case", parse_err_ty = String, parse_err_fn = unknown_mode)]
+pub enum ExtractMode {
+    /// After every reply.
+    EveryTurn,
+    /// After a number of replies.
+    #[default]
+    Periodic,
+    /// When the conversation is saved.
+    OnSave,
+    /// Only when the model calls the tool.
+    LlmTriggered,
+}
+
+fn unknown_mode(text: &str) -> String {
+    unknown_name(text, "mode", ExtractMode::VARIANTS)
+}
+
+/// Settings of extraction.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExtractSettings {
+    /// When memories are extracted.
+    pub mode: ExtractMode,
+    /// Number of replies between extractions in the mode `periodic`.
+    pub every: u64,
+    /// Maximum number of memories from one extraction.
+    pub max_memories: usize,
+    /// Maximum number of memories from one conversation.
+    pub max_per_conversation: usize,
+    /// The scale of the importances that the model states.
+    pub importance_scale: ImportanceScale,
+}
+
+impl Default for ExtractSettings {
+    fn default() -> ExtractSettings {
+        ExtractSettings {
+            mode: ExtractMode::default(),
+            every: 5,
+            max_memories: 4,
+            max_per_conversation: 100,
+            importance_scale: ImportanceScale::default(),
+        }
+    }
+}
+
+/// The outcome of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExtractOutcome {
+    /// Memories were stored, or merged with existing ones.
+    Stored,
+    /// Nothing was worth remembering.
+    Nothing,
+    /// Extraction is not due yet.
+    #[default]
+    Waiting,
+    /// The conversation has reached its maximum number of memories.
+    Full,
+    /// The model failed; the same turns are due at the next call.
+    Failed,
+}
+
+/// The result of a call.
+#[derive(Debug, Default)]
+pub struct ExtractReport {
+    /// The outcome.
+    pub outcome: ExtractOutcome,
+    /// Number of replies seen in the conversation.
+    pub turns: u64,
+    /// Number of replies until extraction is due; `None` if the mode does not count replies.
+    pub due_in: Option<u64>,
+    /// The memories stored or merged.
+    pub memories: Vec<AddReport>,
+    /// The model and its usage; `None` if no model was asked.
+    pub model: Option<ModelUse>,
+    /// The error of the model call.
+    pub failure: Option<ModelError>,
+    /// Everything that was dropped, redacted or truncated.
+    pub warnings: Vec<String>,
+}
+
+/// The input of a call.
+#[derive(Debug, Clone, Copy)]
+pub struct ExtractInput<'a> {
+    /// The last turns or the whole conversation; the last message is the reply.
+    pub conversation: &'a Conversation,
+    /// True if it is the whole conversation.
+    pub whole: bool,
+    /// True if the conversation is being saved.
+    pub saving: bool,
+    /// The scope of new memories; by default the place of the last message, or else the world.
+    pub scope: Option<&'a Scope>,
+    /// Memories injected into the request that are not in blocks of the messages.
+    pub injected: &'a [String],
+}

@@ -1,0 +1,104 @@
+//! Passes a reply on as it comes, and collects it on the way.
+
+use std::future::ready;
+use std::sync::{Arc, Mutex};
+
+use axum::body::{Body, Bytes};
+use axum::http::header;
+use axum::response::Response;
+use futures_util::{StreamExt, TryStreamExt, stream};
+
+use crate::proxy::call::Call;
+use crate::proxy::finished::Finished;
+use crate::proxy::headers::passed_down;
+use crate::proxy::replies::Replies;
+use crate::proxy::request::Kept;
+use memories_document::types::lock::lock;
+
+/// Longest reply that memories are extracted from, in bytes.
+pub(super) const MAX_REPLY: usize = 8 << 20;
+
+/// Longest last event of a stream, in bytes.
+const LAST_EVENT: usize = 200;
+
+/// A chat whose reply memories are extracted from.
+pub(super) struct Extraction {
+    pub to: Arc<Replies>,
+    pub call: Call,
+    pub request: Bytes,
+    pub kept: Kept,
+}
+
+/// The reply as it comes. Where memories are extracted from it, it is collected on the way and sent to the
+/// extraction at its end.
+pub(super) fn pass_down(reply: reqwest::Response, extraction: Option<Extraction>) -> Response {
+    let (status, headers) = (reply.status(), passed_down(reply.headers()));
+    let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let content_type = content_type.unwrap_or_default().to_owned();
+    let length = reply.content_length();
+    let chunks = reply.bytes_stream();
+    let body = match extraction.filter(|_| status.is_success()) {
+        None => Body::from_stream(chunks),
+        Some(Extraction { to, call, request, kept }) => {
+            let finished = Finished { call, request, content_type, reply: Vec::new(), kept };
+            let collector =
+                Arc::new(Mutex::new(Collector { passed: 0, length, finished: Some((to, finished)) }));
+            let collect = {
+                let collector = collector.clone();
+                move |chunk: &Bytes| lock(&collector).take_chunk(chunk)
+            };
+            // Reached only after the last chunk: an error, or a client that leaves, ends the stream before.
+            let end = stream::once(async move { lock(&collector).finish() }).filter_map(|()| ready(None));
+            Body::from_stream(chunks.inspect_ok(collect).chain(end))
+        }
+    };
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    *response.headers_mut() = headers;
+    response
+}
+
+/// A reply that is collected while it is passed on.
+struct Collector {
+    passed: u64,
+    /// Its length, where that is known: a client may not read on to the end of the stream then.
+    length: Option<u64>,
+    /// The reply and its receiver; `None` when it was sent, is too long, or finds no room.
+    finished: Option<(Arc<Replies>, Finished)>,
+}
+
+impl Collector {
+    fn take_chunk(&mut self, chunk: &Bytes) {
+        self.passed += chunk.len() as u64;
+        if let Some((_, finished)) = &mut self.finished {
+            if finished.reply.len() + chunk.len() <= MAX_REPLY && finished.kept.grow(chunk.len()) {
+                finished.reply.extend_from_slice(chunk);
+            } else {
+                self.finished = None;
+            }
+        }
+        if self.length == Some(self.passed) {
+            self.finish();
+        }
+    }
+
+    fn finish(&mut self) {
+        if let Some((to, finished)) = self.finished.take() {
+            to.push(finished);
+        }
+    }
+}
+
+impl Drop for Collector {
+    /// Some clients hang up at the last event of a stream, before its end: then the reply is complete, too.
+    fn drop(&mut self) {
+        let is_complete = self.finished.as_ref().is_some_and(|(_, finished)| {
+            let tail = &finished.reply[finished.reply.len().saturating_sub(LAST_EVENT)..];
+            let tail = String::from_utf8_lossy(tail);
+            tail.contains("data: [DONE]") || tail.contains("\"message_stop\"")
+        });
+        if is_complete {
+            self.finish();
+        }
+    }
+}

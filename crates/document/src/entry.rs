@@ -1,0 +1,158 @@
+//! One entry of a document, for reading and for edits.
+//!
+//! An entry is found by its number among all entries of its scope, from 0, and then borrowed: while an
+//! [`EntryMut`] lives, nothing else can edit its document, so that it always means the same entry.
+
+use std::collections::BTreeMap;
+
+use crate::entry_text::EntryText;
+use crate::error::DocumentError;
+use crate::parser::Entry;
+use crate::splice::{self, EntryEdit};
+use crate::stored_form::stored;
+use crate::text::stored_line;
+use crate::tree::Document;
+use crate::types::{Memory, Scope};
+
+/// An entry of a document that is only read.
+#[derive(Debug, Clone, Copy)]
+pub struct EntryRef<'a> {
+    document: &'a Document,
+    block: usize,
+    entry: &'a Entry,
+}
+
+impl<'a> EntryRef<'a> {
+    /// The entry as it stands in the file.
+    pub fn text(&self) -> EntryText<'a> {
+        self.entry.of(self.document.block_text(self.block))
+    }
+
+    /// Reads the memory.
+    pub fn memory(&self) -> Memory {
+        self.text().read()
+    }
+
+    /// Number of its first line in the file, from 1.
+    pub fn line(&self) -> usize {
+        self.document.first_line(self.block) + self.entry.line_number
+    }
+}
+
+/// An entry of a document, open for edits.
+#[derive(Debug)]
+pub struct EntryMut<'a> {
+    document: &'a mut Document,
+    block: usize,
+    entry: usize,
+}
+
+impl EntryMut<'_> {
+    /// The entry as it stands in the file.
+    pub fn text(&self) -> EntryText<'_> {
+        let entry = &self.document.parsed(self.block).entries[self.entry];
+        entry.of(self.document.block_text(self.block))
+    }
+
+    /// Reads the memory.
+    pub fn memory(&self) -> Memory {
+        self.text().read()
+    }
+
+    /// Number of its first line in the file, from 1.
+    pub fn line(&self) -> usize {
+        let entry = &self.document.parsed(self.block).entries[self.entry];
+        self.document.first_line(self.block) + entry.line_number
+    }
+
+    /// Makes one edit.
+    ///
+    /// # Errors
+    ///
+    /// None at present: a file can take any text. Callers treat it like other edits.
+    pub fn edit(&mut self, edit: EntryEdit) -> Result<(), DocumentError> {
+        let edit = stored_edit(edit);
+        self.document.splice_entries(self.block, &[(self.entry, &edit)]);
+        Ok(())
+    }
+
+    /// Writes only the first line anew. It takes no new text, so every file can take it.
+    pub fn revise_line(&mut self, memory: &Memory) {
+        let edit = EntryEdit::ReviseLine(stored(memory));
+        self.document.splice_entries(self.block, &[(self.entry, &edit)]);
+    }
+
+    /// Removes the entry; comments that a person put into it stay.
+    pub fn remove(self) {
+        self.document.splice_entries(self.block, &[(self.entry, &EntryEdit::Remove)]);
+    }
+}
+
+impl Document {
+    /// All entries of a scope, in the order of the file.
+    pub fn entries<'a>(&'a self, scope: &'a Scope) -> impl Iterator<Item = EntryRef<'a>> + 'a {
+        self.blocks_of(scope).flat_map(move |block| {
+            let entries = self.parsed(block).entries.iter();
+            entries.map(move |entry| EntryRef { document: self, block, entry })
+        })
+    }
+
+    /// The entry of that number among all entries of a scope, from 0.
+    pub fn entry_mut(&mut self, scope: &Scope, number: usize) -> Option<EntryMut<'_>> {
+        let mut entry = number;
+        let block = self.blocks_of(scope).find(|&block| {
+            let entries = self.parsed(block).entries.len();
+            let found = entry < entries;
+            entry -= if found { 0 } else { entries };
+            found
+        })?;
+        Some(EntryMut { document: self, block, entry })
+    }
+
+    /// Number of a block's first line, from 1.
+    fn first_line(&self, block: usize) -> usize {
+        let newlines = |at: usize| memchr::memchr_iter(b'\n', self.block_text(at).as_bytes()).count();
+        (0..block).map(newlines).sum::<usize>() + 1
+    }
+
+    /// Edits entries of a scope's sections by their numbers among all entries of the scope.
+    pub(super) fn edit_entries(&mut self, blocks: &[usize], edits: &BTreeMap<usize, EntryEdit>) {
+        if edits.is_empty() {
+            return;
+        }
+        let edits: BTreeMap<usize, EntryEdit> =
+            edits.iter().map(|(&at, edit)| (at, stored_edit(edit.clone()))).collect();
+        let mut first = 0;
+        for &block in blocks {
+            let next = first + self.parsed(block).entries.len();
+            let of_block: Vec<(usize, &EntryEdit)> =
+                edits.range(first..next).map(|(at, edit)| (at - first, edit)).collect();
+            self.splice_entries(block, &of_block);
+            first = next;
+        }
+    }
+
+    /// Edits entries of one block, in their order.
+    fn splice_entries(&mut self, block: usize, edits: &[(usize, &EntryEdit)]) {
+        if edits.is_empty() {
+            return;
+        }
+        let (text, parsed, style) = (self.block_text(block), self.parsed(block), self.style());
+        let splices: Vec<_> = edits
+            .iter()
+            .flat_map(|(at, edit)| splice::edit_entry(text, &parsed.entries[*at], edit, style))
+            .collect();
+        let text = splice::splice_all(text, &splices, style);
+        self.replace(block, text);
+    }
+}
+
+/// The edit with what it writes in its stored form.
+fn stored_edit(edit: EntryEdit) -> EntryEdit {
+    match edit {
+        EntryEdit::Revise(memory) => EntryEdit::Revise(stored(&memory)),
+        EntryEdit::ReviseLine(memory) => EntryEdit::ReviseLine(stored(&memory)),
+        EntryEdit::SetSeeAlso(see_also) => EntryEdit::SetSeeAlso(stored_line(&see_also)),
+        edit @ (EntryEdit::Supersede(_) | EntryEdit::Revive(_) | EntryEdit::Remove) => edit,
+    }
+}

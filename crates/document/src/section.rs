@@ -1,0 +1,175 @@
+//! One scope of the file, parsed for readers.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use crate::entry_text::EntryText;
+use crate::evidence::AttemptLine;
+use crate::grammar::{self, Heading};
+use crate::notes::{Note, PlacedNote};
+use crate::parser::{ParsedSection, Placed, parse_section};
+use crate::types::{Attempt, Memory, Moment, Persistence, Scope, Way, fold_title};
+
+/// A comment that stands above a note of a person.
+const NOTE_MARK: &str = "<!-- note by hand -->\n";
+
+/// A section's text with a comment above each note.
+pub fn mark_notes(text: &str) -> String {
+    let mut marked = String::with_capacity(text.len());
+    let mut copied = 0;
+    for PlacedNote { range, .. } in parse_section(text).notes {
+        marked.push_str(&text[copied..range.start]);
+        marked.push_str(NOTE_MARK);
+        copied = range.start;
+    }
+    marked + &text[copied..]
+}
+
+/// One scope of the file; several sections of the scope are read as one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Section {
+    /// The name in the first heading that has one.
+    pub name: String,
+    /// Number of visits.
+    pub visits: u64,
+    /// Episodes in which it was visited.
+    pub episodes: Vec<u64>,
+    /// Episode and turn of the first visit.
+    pub first_visit: Option<Moment>,
+    /// All memories, in the order of the file.
+    pub memories: Vec<Memory>,
+    /// Tried actions, in the order of the file.
+    pub tried: Vec<Attempt>,
+    /// Actions that changed something here; without replies.
+    pub worked: Vec<Attempt>,
+    /// Actions that only looked, with what they showed.
+    pub seen: Vec<Attempt>,
+    /// Ways that were walked from here.
+    pub ways: Vec<Way>,
+    /// Notes of a person outside entries, in the order of the file.
+    pub notes: Vec<Note>,
+}
+
+impl Section {
+    /// Reads the texts of a scope's sections, each with its heading line.
+    pub fn read<'a>(texts: impl IntoIterator<Item = &'a str>) -> Section {
+        let mut section = Section::default();
+        for text in texts {
+            let heading = text.lines().next().and_then(grammar::parse_heading);
+            let parsed = parse_section(text);
+            section.memories.extend(parsed.entries.iter().map(|entry| entry.read(text)));
+            let scope = heading.as_ref().map_or(&Scope::World, |heading| &heading.scope);
+            section.append(scope, heading.as_ref(), parsed);
+        }
+        section
+    }
+
+    /// Appends the next section of the scope without its memories.
+    pub(super) fn append(&mut self, scope: &Scope, heading: Option<&Heading>, parsed: ParsedSection) {
+        if let Some(heading) = heading.filter(|_| self.name.is_empty()) {
+            self.name.clone_from(&heading.name);
+        }
+        if let Some((visits, _)) = parsed.visits {
+            self.visits = self.visits.saturating_add(visits.count);
+            self.first_visit = self.first_visit.take().or_else(|| visits.first());
+            for episode in visits.episodes {
+                if !self.episodes.contains(&episode) {
+                    self.episodes.push(episode);
+                }
+            }
+        }
+        self.notes.extend(parsed.notes.into_iter().map(|placed| placed.note));
+        let attempts =
+            |lines: Vec<Placed<AttemptLine>>| lines.into_iter().flat_map(|line| line.value.attempts);
+        self.tried.extend(attempts(parsed.tried));
+        self.worked.extend(attempts(parsed.worked));
+        self.seen.extend(attempts(parsed.seen));
+        self.ways.extend(parsed.ways.into_iter().map(|line| line.value.way));
+        self.keep_latest(scope);
+    }
+
+    /// Keeps the later of two lines of evidence about the same action or way.
+    fn keep_latest(&mut self, scope: &Scope) {
+        let action = |attempt: &Attempt| scope.key_of_action(&attempt.action);
+        let moment = |attempt: &Attempt| (attempt.episode, attempt.turn);
+        keep_latest(&mut self.tried, action, moment);
+        keep_latest(&mut self.worked, action, moment);
+        keep_latest(&mut self.seen, action, moment);
+        keep_latest(&mut self.ways, Way::key, |way| (way.episode, way.turn));
+    }
+
+    /// Adds the same scope's section of the session file; its memories are ephemeral.
+    pub fn add_session(&mut self, session: Section) {
+        if self.name.is_empty() {
+            self.name = session.name;
+        }
+        let ephemeral = |memory| Memory { persistence: Persistence::Ephemeral, ..memory };
+        self.memories.extend(session.memories.into_iter().map(ephemeral));
+    }
+
+    /// Memories that are neither superseded nor invalidated.
+    pub fn live(&self) -> impl Iterator<Item = &Memory> {
+        self.memories.iter().filter(|memory| memory.is_live())
+    }
+}
+
+/// One scope of the file, whose memories are not read yet.
+#[derive(Debug, Clone)]
+pub struct UnreadSection<'a> {
+    /// The scope.
+    pub scope: Scope,
+    /// All but the memories.
+    pub section: Cow<'a, Section>,
+    /// The memories, in the order of the file.
+    pub entries: Vec<EntryText<'a>>,
+}
+
+impl<'a> UnreadSection<'a> {
+    /// A scope that has no section.
+    pub fn nothing(scope: &Scope) -> UnreadSection<'a> {
+        UnreadSection { scope: scope.clone(), section: Cow::Owned(Section::default()), entries: Vec::new() }
+    }
+
+    /// The section under another name.
+    pub fn called(mut self, name: &str) -> UnreadSection<'a> {
+        name.clone_into(&mut self.section.to_mut().name);
+        self
+    }
+
+    /// Reads the memories, too.
+    pub fn read(self) -> (Scope, Section) {
+        let memories = self.entries.iter().map(EntryText::read).collect();
+        (self.scope, Section { memories, ..self.section.into_owned() })
+    }
+
+    /// Entries that are neither superseded nor invalidated.
+    pub fn live(&self) -> impl Iterator<Item = EntryText<'a>> {
+        self.entries.iter().copied().filter(EntryText::is_live)
+    }
+
+    /// The first live entry with a title, in whatever case.
+    pub fn live_with_title(&self, title: &str) -> Option<EntryText<'a>> {
+        let folded = fold_title(title);
+        self.live().find(|entry| entry.has_title(&folded))
+    }
+}
+
+/// Keeps one value of those about the same, the latest, in the place of the first.
+pub(super) fn keep_latest<T, K: Hash + Eq, O: PartialOrd>(
+    values: &mut Vec<T>,
+    key: impl Fn(&T) -> K,
+    moment: impl Fn(&T) -> O,
+) {
+    let mut kept: Vec<T> = Vec::with_capacity(values.len());
+    let mut places: HashMap<K, usize> = HashMap::with_capacity(values.len());
+    for value in values.drain(..) {
+        let place = *places.entry(key(&value)).or_insert(kept.len());
+        match kept.get_mut(place) {
+            Some(other) if moment(&value) >= moment(other) => *other = value,
+            Some(_) => {}
+            None => kept.push(value),
+        }
+    }
+    *values = kept;
+}

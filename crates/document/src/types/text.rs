@@ -1,0 +1,134 @@
+//! Operations on plain text that every layer needs.
+
+use std::borrow::Cow;
+
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
+use unicode_segmentation::UnicodeSegmentation;
+
+/// A text in NFC, the normal form in which texts are compared. What is written keeps the form in which it came.
+pub fn composed(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() || is_nfc_quick(text.chars()) == IsNormalized::Yes {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(text.nfc().collect())
+    }
+}
+
+/// A text in NFC and in lower case: the form in which names, titles, tags and words are compared.
+pub fn fold_case(text: &str) -> String {
+    if text.is_ascii() {
+        text.to_ascii_lowercase()
+    } else {
+        composed(&composed(text).to_lowercase()).into_owned()
+    }
+}
+
+/// The words of a text, separated by single spaces.
+pub fn fold_spaces(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !folded.is_empty() {
+            folded.push(' ');
+        }
+        folded.push_str(word);
+    }
+    folded
+}
+
+/// The first `chars` characters of a text, with `…` appended where more follow.
+pub fn truncate(text: &str, chars: usize) -> String {
+    match text.char_indices().nth(chars) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// The sentences of a text that fit into a number of characters; where not even the first does, its words.
+pub fn cut_at_sentence(text: &str, chars: usize) -> String {
+    let Some((limit, _)) = text.char_indices().nth(chars) else { return text.to_owned() };
+    let ends = text.split_sentence_bound_indices().map(|(start, sentence)| start + sentence.trim_end().len());
+    match ends.take_while(|end| *end <= limit).last() {
+        Some(end) => text[..end].to_owned(),
+        None => format!("{}…", cut_at_word(text, chars.saturating_sub(1))),
+    }
+}
+
+/// The words of a text that fit into a number of characters; where not even the first does, its beginning.
+pub fn cut_at_word(text: &str, chars: usize) -> &str {
+    let Some((limit, _)) = text.char_indices().nth(chars) else { return text };
+    let begun = text[..limit].trim_end();
+    if text[begun.len()..].starts_with(char::is_whitespace) {
+        return begun;
+    }
+    begun.rfind(char::is_whitespace).map_or(begun, |end| begun[..end].trim_end())
+}
+
+/// A run of backticks longer than any in the text, and at least `min` long.
+pub fn backtick_fence(text: &str, min: usize) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    "`".repeat(min.max(longest + 1))
+}
+
+/// A text as content or attribute of XML 1.0, which has no place for some characters.
+pub fn escape_xml(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\n' | '\t' => out.push(c),
+            '\u{FFFE}' | '\u{FFFF}' => out.push(char::REPLACEMENT_CHARACTER),
+            c if c.is_control() => out.push(char::REPLACEMENT_CHARACTER),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// A text as content or attribute of XML 1.0 that stays on one line.
+pub fn escape_xml_line(text: &str) -> String {
+    escape_xml(&text.replace(char::is_control, " "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn white_space_becomes_single_spaces() {
+        assert_eq!(fold_spaces(" a\t b\r\n\u{3000}c "), "a b c");
+        assert_eq!(fold_spaces(" \n"), "");
+    }
+
+    #[test]
+    fn a_fence_is_longer_than_what_it_holds() {
+        assert_eq!(backtick_fence("a ``b`` `c`", 1), "```");
+        assert_eq!(backtick_fence("a", 3), "```");
+    }
+
+    #[test]
+    fn long_texts_are_cut_at_a_sentence_and_titles_at_a_word() {
+        assert_eq!(cut_at_sentence("One two. Three.", 15), "One two. Three.");
+        assert_eq!(cut_at_sentence("One two. Three four.", 15), "One two.");
+        assert_eq!(cut_at_sentence("One two three four.", 10), "One two…");
+        assert_eq!(cut_at_sentence("Oné", 2), "O…");
+        assert_eq!(cut_at_word("rug and the trap door", 16), "rug and the trap");
+        assert_eq!(cut_at_word("rug and the trap door", 15), "rug and the");
+        assert_eq!((cut_at_word("trapdoor", 4), cut_at_word("a b", 3)), ("trap", "a b"));
+    }
+
+    #[test]
+    fn only_longer_texts_are_truncated() {
+        assert_eq!(truncate("été", 3), "été");
+        assert_eq!(truncate("étés", 3), "été…");
+        assert_eq!(truncate(" a ", 2), " a…");
+    }
+
+    #[test]
+    fn escaped_text_has_only_characters_that_xml_has() {
+        assert_eq!(escape_xml("a <b> & \"c\"\n\té🗡"), "a &lt;b&gt; &amp; &quot;c&quot;\n\té🗡");
+        assert_eq!(escape_xml("\0\u{1b}[1m\r\u{7f}\u{FFFE}\u{FFFF}\u{FFFD}"), "��[1m�����");
+    }
+}

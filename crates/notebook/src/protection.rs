@@ -1,0 +1,74 @@
+//! Why an entry stays as it is: the reasons for which a change leaves it alone.
+
+use serde::Serialize;
+use strum::{Display, IntoStaticStr};
+
+/// Why an entry stays as it is. It is shown as the end of a sentence: `"Troll" stays: it is pinned`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Display, IntoStaticStr, Serialize)]
+#[serde(into = "&'static str")]
+pub enum Protection {
+    /// Several writers confirmed it, and the one that asks is among them.
+    #[strum(serialize = "others confirmed it")]
+    OthersConfirmed,
+    /// It is another writer's.
+    #[strum(serialize = "another writer wrote it")]
+    AnotherWriter,
+    /// It names no writer, and a named one asks.
+    #[strum(serialize = "it names no writer")]
+    NoWriter,
+    /// A person wrote it on this machine.
+    #[strum(serialize = "a person wrote it")]
+    Person,
+    /// A seed wrote it.
+    #[strum(serialize = "a seed wrote it")]
+    Seed,
+    /// Its author is unknown, and the built-in rules ask.
+    #[strum(serialize = "nobody knows who wrote it")]
+    UnknownAuthor,
+    /// A person pinned it.
+    #[strum(serialize = "it is pinned")]
+    Pinned,
+    /// It is core.
+    #[strum(serialize = "it is core")]
+    Core,
+    /// It is more important than what would take its place may be.
+    #[strum(serialize = "it is more important than this may be")]
+    MoreImportant,
+    /// Nothing in the turn bears out what would take its place.
+    #[strum(serialize = "nothing in the turn bears this out")]
+    Unsupported,
+    /// It is confirmed, and what would take its place is tentative.
+    #[strum(serialize = "it is confirmed")]
+    Confirmed,
+    /// It lasts, and what would take its place ends with the episode.
+    #[strum(serialize = "it lasts")]
+    Lasts,
+    /// It is an entry of a kind that only grows.
+    #[strum(serialize = "it is part of a record")]
+    Record,
+    /// It contests what others wrote.
+    #[strum(serialize = "it contests what others wrote, and no other writer has confirmed it")]
+    Unconfirmed,
+    /// The writer that asks has confirmed it before.
+    #[strum(serialize = "this writer has confirmed it")]
+    ConfirmedBefore,
+    /// A review is a person's.
+    #[strum(serialize = "only a person decides in a review")]
+    Review,
+    /// Its links name the entries that it contests.
+    #[strum(serialize = "its links say what it contests")]
+    LinksContest,
+    /// It has the highest importance that the caller may give.
+    #[strum(serialize = "an agent may give no more")]
+    NoMore,
+    /// It lasts, and the entry to which it would be linked does not.
+    #[strum(serialize = "the other one is ephemeral, and a link to it would soon lead to nothing")]
+    OtherPasses,
+}
+
+impl Protection {
+    /// True if enough writers together may change an entry that is protected for this reason.
+    pub fn is_of_writers(self) -> bool {
+        matches!(self, Protection::OthersConfirmed | Protection::AnotherWriter)
+    }
+}

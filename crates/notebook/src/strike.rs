@@ -1,0 +1,70 @@
+//! Strikes entries: their words stay, with the reason.
+
+use crate::add_report::Contested;
+use crate::authority::{Authority, protection};
+use crate::files::{Files, live};
+use memories_document::types::{Reference, Scope};
+use memories_document::{DocumentError, EntryEdit};
+
+/// The end of an entry that an answer calls wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Invalidated {
+    /// It is struck; its title.
+    Struck(String),
+    /// It is protected, and stays.
+    Contested(Contested),
+    /// There is no such entry, or more than one.
+    Unknown,
+}
+
+/// Strikes an entry that an answer calls wrong, unless it is protected.
+///
+/// # Errors
+///
+/// See [`DocumentError`].
+pub fn invalidate(
+    files: &mut Files,
+    scope: &Scope,
+    title: &str,
+    reference: &Reference,
+    authority: Authority,
+    warnings: &mut Vec<String>,
+) -> Result<Invalidated, DocumentError> {
+    let olds = files.find(scope, title);
+    let protected =
+        olds.iter().find_map(|(_, old)| Some((old, protection(files, scope, old, None, authority)?)));
+    Ok(match protected {
+        Some((old, reason)) => Invalidated::Contested(Contested { title: old.title.clone(), reason }),
+        None => strike(files, scope, title, reference, warnings)?
+            .map_or(Invalidated::Unknown, Invalidated::Struck),
+    })
+}
+
+/// Strikes the live entry with a title. If there is none, or several, it only adds a warning.
+///
+/// # Errors
+///
+/// See [`DocumentError`].
+pub fn strike(
+    files: &mut Files,
+    scope: &Scope,
+    title: &str,
+    reference: &Reference,
+    warnings: &mut Vec<String>,
+) -> Result<Option<String>, DocumentError> {
+    match files.only(scope, title, live) {
+        Ok(mut found) => {
+            let struck = found.memory();
+            found.entry.edit(EntryEdit::Supersede(Some(reference.clone())))?;
+            Ok(Some(struck.title))
+        }
+        Err(0) => {
+            warnings.push(format!("no live memory of {scope} is called `{title}`: left alone"));
+            Ok(None)
+        }
+        Err(several) => {
+            warnings.push(format!("{several} memories of {scope} are called `{title}`: left alone"));
+            Ok(None)
+        }
+    }
+}

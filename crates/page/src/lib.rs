@@ -1,0 +1,98 @@
+//! The world as a page: what a memory file says, when it came to say so, and whether that helps.
+//!
+//! A store enters; one HTML file leaves, or the same page with a server that keeps it current. It always holds that
+//!
+//! * at each step the page shows what the file held after it: [`memories_notebook::history`] rebuilds the texts;
+//! * figures, recalls, lists and problems are the answers of the commands that print them, from their own code;
+//! * a text of a memory is data: JSON in a block that no browser runs, and text nodes on the page;
+//! * the page loads nothing: script and style are in it, and its policy allows no others.
+//!
+//! `read` makes a `World` of a store: `timeline` has the versions of each section, `parts` what they are made of,
+//! `steps` what happened between them, `present` what is shown of the present alone. `html` writes the page around it.
+
+mod edits;
+mod html;
+mod live;
+mod parts;
+mod present;
+mod range;
+mod read;
+mod serve;
+mod steps;
+mod strings;
+mod timeline;
+mod world;
+
+use crate::present::Present;
+use crate::world::PageFacts;
+use memories_notebook::Snapshot;
+use memories_notebook::history::History;
+use memories_recall::Limits;
+use memories_store::{Store, StoreError};
+
+pub use html::is_page;
+pub use range::StepRange;
+pub use serve::{ServeError, ServeSettings, serve};
+
+/// What a page is asked to show.
+#[derive(Debug, Clone)]
+pub struct PageRequest {
+    /// The title.
+    pub title: String,
+    /// The name of the memory file on the page.
+    pub file: String,
+    /// The steps that are shown.
+    pub range: StepRange,
+    /// The limits of a recall.
+    pub limits: Limits,
+    /// The present time, RFC 3339.
+    pub now: String,
+}
+
+/// A page as one file.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// The file.
+    pub html: String,
+    /// Places that were visited.
+    pub places: u64,
+    /// Live memories.
+    pub memories: u64,
+    /// Steps that it shows, with the start.
+    pub steps: usize,
+    /// True if the states after some recorded turns are not known.
+    pub has_gaps: bool,
+    /// What could not be read.
+    pub warnings: Vec<String>,
+}
+
+/// The page of a store as one file.
+///
+/// # Errors
+///
+/// When the memory file or the journal cannot be read.
+pub fn report(store: &Store, request: &PageRequest) -> Result<Report, StoreError> {
+    let PageRequest { title, file, range, limits, now } = request;
+    let (history, _) = History::read(store)?;
+    let (read, _, effects) = read::figures(store, file, limits, now)?;
+    let world = read::world(&history, &effects, range);
+    let (places, memories) = (read.stats.places.visited, read.stats.total_memories);
+    let has_all_turns = *range != StepRange::default() || read.stats.turns.recorded <= world.turn_count();
+    let snapshot = Snapshot::read(store)?;
+    let present = Present::of(&snapshot, &world.gone_places(), read.stats, limits);
+    let page = PageFacts {
+        title: title.clone(),
+        file: file.clone(),
+        made: now.clone(),
+        mode: "report",
+        ..PageFacts::default()
+    };
+    Ok(Report {
+        html: html::report(&page, &world.data(&page, 0, &present)),
+        places,
+        memories,
+        steps: world.step_count(),
+        has_gaps: history.parts.len() > 1 || !has_all_turns,
+        warnings: read.warnings.into_iter().chain(snapshot.warning()).collect(),
+    })
+}

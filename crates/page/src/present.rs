@@ -1,0 +1,142 @@
+//! What the page shows of the present alone: figures, recalls, the most important memories, problems.
+//!
+//! These are the answers of `stats`, `recall`, `top` and `check`, from the code of these commands.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use memories_document::check::problems;
+use memories_document::known_ways;
+use memories_document::problem::Problem;
+use memories_document::types::{Scope, ScopeName, Viewer};
+use memories_notebook::Snapshot;
+use memories_recall::budget::estimate_tokens;
+use memories_recall::{Format, Limits, recall_ahead, render};
+use memories_record::stats::figures::Stats;
+use memories_search::top::top;
+use memories_world::{BestRun, Graph, Layout};
+
+/// Memories in the list of the most important ones.
+const TOP: usize = 20;
+
+/// Problems that are shown.
+const MAX_PROBLEMS: usize = 100;
+
+/// The present, or what is new of it: a field that is missing is as before.
+#[derive(Debug, Clone, Default, Serialize)]
+pub(super) struct Present {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    map: Option<Layout>,
+    /// By scope; `null` where there is no such section any more.
+    recalls: BTreeMap<String, Option<Recalled>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stats: Option<Stats>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top: Option<Vec<Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    check: Option<Vec<Value>>,
+}
+
+/// The answer of `recall` about one scope.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct Recalled {
+    text: String,
+    tokens: usize,
+}
+
+impl Present {
+    /// The present of a memory file with these figures. `gone` are the last sections of places that are no more: they
+    /// stand on the map of the past.
+    pub(super) fn of(snapshot: &Snapshot, gone: &str, stats: Stats, limits: &Limits) -> Present {
+        let ranked = top(snapshot, &Viewer::Person, TOP, limits.confirmed_by, None);
+        let named = |scope: &Scope, title: &str| json!({"scope": scope, "title": title});
+        let problem = |problem: &Problem| {
+            let (line, column) = (problem.line, problem.column);
+            json!({"line": line, "column": column, "message": problem.kind.to_string(), "hint": problem.hint()})
+        };
+        let scopes = snapshot.headings().map(|heading| &heading.scope).filter(|scope| is_recalled(scope));
+        Present {
+            map: Some(layout(snapshot.text(), gone)),
+            recalls: recalls(snapshot, scopes, limits),
+            stats: Some(stats),
+            top: Some(ranked.iter().map(|ranked| named(&ranked.scope, &ranked.memory.title)).collect()),
+            check: Some(problems(snapshot.text()).iter().take(MAX_PROBLEMS).map(problem).collect()),
+        }
+    }
+
+    /// What is new of the present by a change of these sections, at once: the map and their recalls.
+    pub(super) fn after(snapshot: &Snapshot, gone: &str, changed: &[&Scope], limits: &Limits) -> Present {
+        let scopes = changed.iter().copied().filter(|scope| is_recalled(scope));
+        Present {
+            map: Some(layout(snapshot.text(), gone)),
+            recalls: recalls(snapshot, scopes, limits),
+            ..Present::default()
+        }
+    }
+
+    /// This present, of all scopes, without what is the same in an earlier one.
+    pub(super) fn since(&self, earlier: &Present) -> Present {
+        let mut new = self.clone().of_some_scopes_since(earlier);
+        let is_gone = |scope: &&String| !self.recalls.contains_key(*scope);
+        new.recalls.extend(earlier.recalls.keys().filter(is_gone).map(|scope| (scope.clone(), None)));
+        new
+    }
+
+    /// This present, of some scopes alone, without what is the same in an earlier one.
+    pub(super) fn of_some_scopes_since(mut self, earlier: &Present) -> Present {
+        self.recalls.retain(|scope, recalled| earlier.recalls.get(scope) != Some(recalled));
+        self.map.take_if(|map| Some(&*map) == earlier.map.as_ref());
+        self
+    }
+
+    /// Adds what is new.
+    pub(super) fn add(&mut self, new: Present) {
+        let Present { map, recalls, stats, top, check } = new;
+        self.map = map.or(self.map.take());
+        self.recalls.extend(recalls);
+        self.stats = stats.or(self.stats.take());
+        self.top = top.or(self.top.take());
+        self.check = check.or(self.check.take());
+    }
+}
+
+fn layout(text: &str, gone: &str) -> Layout {
+    let all = format!("{text}\n{gone}");
+    Graph::of(known_ways(if gone.is_empty() { text } else { &all }), None).layout()
+}
+
+fn is_recalled(scope: &Scope) -> bool {
+    matches!(scope, Scope::Location(_) | Scope::Npc(_) | Scope::Agent(_))
+}
+
+/// The answers of `recall` about places, characters and agents, each alone.
+fn recalls<'a>(
+    snapshot: &Snapshot,
+    scopes: impl Iterator<Item = &'a Scope>,
+    limits: &Limits,
+) -> BTreeMap<String, Option<Recalled>> {
+    let mut recalls = BTreeMap::new();
+    let run = BestRun::entry_to_follow(snapshot);
+    let ahead = run
+        .and_then(|run| BestRun::of(run, snapshot.text(), snapshot.running_episode()))
+        .map(BestRun::with_map);
+    for scope in scopes {
+        recalls.entry(scope.to_string()).or_insert_with(|| {
+            let names = [ScopeName::Scope(scope.clone())];
+            let views = recall_ahead(
+                snapshot,
+                &Viewer::Person,
+                &names,
+                limits,
+                Format::Text,
+                usize::MAX,
+                ahead.as_ref(),
+            );
+            let text = render(&views.ok()?, Format::Text);
+            Some(Recalled { tokens: estimate_tokens(&text), text })
+        });
+    }
+    recalls
+}

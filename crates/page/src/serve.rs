@@ -1,0 +1,439 @@
+//! The server of the page: the page itself, its data, what is new of it, the search, and what a person changes.
+//!
+//! Requests that the guard lets in enter. It always holds that
+//!
+//! * no page of another site gets an answer, and with a token nobody without it does;
+//! * nothing is changed without `--edit`, and then only with the token that this server gave to its page;
+//! * the memory file is the only state: a server that starts anew shows the same.
+
+use std::convert::Infallible;
+use std::net::TcpListener;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::response::sse::{Event, Sse};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream;
+use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use serde_json::json;
+use tokio::sync::broadcast::{self, error::RecvError};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::spawn_blocking;
+use tokio::time::{MissedTickBehavior, interval, timeout};
+
+use crate::edits::Edits;
+use crate::html;
+use crate::live::{Live, News};
+use crate::world::PageFacts;
+use memories_document::types::hint::{Hint, Remedy, with_causes};
+use memories_document::types::lock::lock;
+use memories_notebook::{Clock, MemoryObjects, Notebook};
+use memories_recall::Limits;
+use memories_search::filter::Filter;
+use memories_search::{SearchError, Searcher};
+use memories_store::StoreError;
+use memories_web::{BodyRoom, Guard, Refusal};
+
+/// Time between two looks at the files.
+const LOOK: Duration = Duration::from_millis(40);
+
+/// Time after which a page is told that the server is still there.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// News that a slow page may be behind; then it fetches the data anew.
+const KEPT_NEWS: usize = 64;
+
+/// Longest request, in bytes.
+const MAX_BODY: usize = 1 << 20;
+
+/// Bytes of all requests.
+const MAX_BODIES: usize = 64 << 20;
+
+/// Streams of news at the same time.
+const MAX_STREAMS: usize = 200;
+
+/// Memories that a search finds.
+const HITS: usize = 20;
+
+/// Time for running answers when the server ends.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// The header that carries a token.
+const TOKEN_HEADER: &str = "x-memories-token";
+
+/// What is served, and to whom.
+pub struct ServeSettings {
+    /// Accepts the connections.
+    pub listener: TcpListener,
+    /// Decides which requests are answered.
+    pub guard: Guard,
+    /// Limits on connections.
+    pub limits: memories_web::Limits,
+    /// The memory file.
+    pub notebook: Notebook,
+    /// Searches it.
+    pub searcher: Searcher,
+    /// The title of the page.
+    pub title: String,
+    /// The name of the memory file on the page.
+    pub file: String,
+    /// True if the guard asks for a token.
+    pub needs_token: bool,
+    /// The token with which the page sends changes; `None` where it may change nothing.
+    pub edit_token: Option<String>,
+    /// The limits of a recall.
+    pub recall: Limits,
+    /// The present time.
+    pub clock: Clock,
+}
+
+/// The state that all requests share.
+struct Door {
+    guard: Guard,
+    page: PageFacts,
+    live: Mutex<Live>,
+    news: broadcast::Sender<News>,
+    searcher: Searcher,
+    edits: Mutex<Edits>,
+    bodies: BodyRoom,
+    /// A permit for each stream of news, so that other requests have connections.
+    streams: Arc<Semaphore>,
+    /// The name of the cookie that carries the token of a browser, if one is needed. Cookies of all ports of a host are
+    /// together.
+    cookie: Option<String>,
+}
+
+/// Serves until `until` is ready. `warn` is told what cannot be read meanwhile.
+///
+/// # Errors
+///
+/// When the files cannot be read at first, or the socket cannot be used.
+pub fn serve(
+    settings: ServeSettings,
+    warn: impl Fn(String) + Send + 'static,
+    until: impl Future<Output = ()>,
+) -> Result<(), ServeError> {
+    let ServeSettings {
+        listener,
+        guard,
+        limits,
+        notebook,
+        searcher,
+        title,
+        file,
+        needs_token,
+        edit_token,
+        recall,
+        clock,
+    } = settings;
+    let can_edit = edit_token.is_some();
+    let port = listener.local_addr()?.port();
+    let cookie = needs_token.then(|| format!("memories-{port}"));
+    let page = PageFacts {
+        title,
+        file,
+        made: clock.now(),
+        mode: "serve",
+        server: clock.fresh_id(),
+        can_edit,
+        token: edit_token,
+    };
+    let live = Live::open(notebook.store().clone(), page.clone(), recall, clock)?;
+    let (news, _) = broadcast::channel(KEPT_NEWS);
+    let door = Arc::new(Door {
+        guard,
+        page,
+        live: Mutex::new(live),
+        news,
+        searcher,
+        edits: Mutex::new(Edits::new(notebook)),
+        bodies: BodyRoom::new(MAX_BODY, MAX_BODIES),
+        streams: Arc::new(Semaphore::new(MAX_STREAMS)),
+        cookie,
+    });
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let served = runtime.block_on(async {
+        let watching = tokio::spawn(watch(door.clone(), warn));
+        let ending = async {
+            until.await;
+            watching.abort();
+            // Streams of news end, so that their connections can.
+            let _ = door.news.send(News::End);
+        };
+        let handler = {
+            let door = door.clone();
+            move |request| answer(door.clone(), request)
+        };
+        memories_web::serve(listener, limits, GRACE, handler, ending).await
+    });
+    runtime.shutdown_background();
+    served?;
+    Ok(())
+}
+
+/// The server cannot begin or go on.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The files cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The socket cannot be used.
+    #[error("cannot serve")]
+    Socket(#[from] std::io::Error),
+}
+
+impl Door {
+    /// Looks at the files, and tells all pages what is new.
+    fn look(&self) -> Result<(), StoreError> {
+        let mut live = lock(&self.live);
+        if let Some(news) = live.poll()? {
+            // Nobody may be there to be told.
+            let _ = self.news.send(news);
+        }
+        Ok(())
+    }
+}
+
+/// Looks at the files again and again, as long as a page is open.
+async fn watch(door: Arc<Door>, warn: impl Fn(String) + Send + 'static) {
+    let mut looks = interval(LOOK);
+    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut last_problem = None;
+    loop {
+        looks.tick().await;
+        let looking = door.clone();
+        if looking.news.receiver_count() == 0 {
+            continue;
+        }
+        let problem = match spawn_blocking(move || looking.look()).await {
+            Ok(Ok(())) => None,
+            Ok(Err(error)) => Some(error.to_string()),
+            Err(error) => Some(error.to_string()),
+        };
+        if problem != last_problem {
+            problem.iter().for_each(|problem| warn(problem.clone()));
+            last_problem = problem;
+        }
+    }
+}
+
+async fn answer(door: Arc<Door>, request: Request) -> Response {
+    let (mut parts, body) = request.into_parts();
+    if let Err(refusal) = door.guard.check(&parts) {
+        return with_safe_headers(refused(refusal));
+    }
+    let answered = match parameter(&parts, "token") {
+        Some(token) if parts.uri.path() == "/" && door.cookie.is_some() => enter(&door, &token),
+        _ => {
+            let sends_token = parts.headers.contains_key(TOKEN_HEADER);
+            take_cookie(&door, &mut parts.headers);
+            match door.guard.check_token(&parts.headers) {
+                Err(refusal) => without_token(&refusal),
+                Ok(_) => route(&door, &parts, sends_token, body).await,
+            }
+        }
+    };
+    with_safe_headers(answered)
+}
+
+/// Gives a browser that comes with the right token a cookie for it, and sends it to the page.
+fn enter(door: &Door, token: &str) -> Response {
+    let mut headers = HeaderMap::new();
+    let name = door.cookie.as_deref().unwrap_or_default();
+    let value = utf8_percent_encode(token, NON_ALPHANUMERIC);
+    let (Ok(sent), Ok(cookie)) = (
+        HeaderValue::from_str(token),
+        HeaderValue::from_str(&format!("{name}={value}; HttpOnly; SameSite=Strict; Path=/")),
+    ) else {
+        return failed(StatusCode::BAD_REQUEST, "the token has characters that no header carries", None);
+    };
+    headers.insert(TOKEN_HEADER, sent);
+    match door.guard.check_token(&headers) {
+        Err(refusal) => without_token(&refusal),
+        Ok(_) => {
+            let to = [(header::LOCATION, HeaderValue::from_static("/")), (header::SET_COOKIE, cookie)];
+            (StatusCode::SEE_OTHER, to).into_response()
+        }
+    }
+}
+
+/// Takes the token from the cookie, where no header has it.
+fn take_cookie(door: &Door, headers: &mut HeaderMap) {
+    if headers.contains_key(TOKEN_HEADER) {
+        return;
+    }
+    let cookies = headers.get_all(header::COOKIE).iter().filter_map(|cookies| cookies.to_str().ok());
+    let pairs = cookies.flat_map(|cookies| cookies.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    let mut own = pairs.filter(|(name, _)| door.cookie.as_deref() == Some(name)).map(|(_, value)| value);
+    let found =
+        own.find_map(|value| HeaderValue::from_str(&percent_decode_str(value).decode_utf8().ok()?).ok());
+    found.map(|token| headers.insert(TOKEN_HEADER, token));
+}
+
+async fn route(door: &Arc<Door>, parts: &Parts, sends_token: bool, body: Body) -> Response {
+    match (&parts.method, parts.uri.path()) {
+        (&Method::GET, "/") => typed("text/html; charset=utf-8", html::live(&door.page)),
+        (&Method::GET, "/data") => {
+            let door = door.clone();
+            blocking(move || {
+                // What was read last is better than nothing, and the watch tells of the error.
+                let _ = door.look();
+                typed("application/json", lock(&door.live).data())
+            })
+            .await
+        }
+        (&Method::GET, "/events") => match door.streams.clone().try_acquire_owned() {
+            Ok(permit) => events(door, permit).into_response(),
+            Err(_) => {
+                let problem = "too many pages are open";
+                failed(StatusCode::SERVICE_UNAVAILABLE, problem, Some("close some, then load this one anew"))
+            }
+        },
+        (&Method::GET, "/search") => {
+            let (door, question) = (door.clone(), parameter(parts, "q").unwrap_or_default());
+            blocking(move || search(&door, &question)).await
+        }
+        (&Method::POST, "/edit") => edit(door, parts, sends_token, body).await,
+        (_, "/" | "/data" | "/events" | "/search" | "/edit") => failed(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "this address does not take that method",
+            Some("open the page in a browser"),
+        ),
+        _ => failed(StatusCode::NOT_FOUND, "nothing is served at this address", Some("the page is at `/`")),
+    }
+}
+
+/// The stream of what is new. It begins with the number of steps, by which a page knows whether it missed something.
+/// It holds its permit until it ends.
+fn events(
+    door: &Door,
+    permit: OwnedSemaphorePermit,
+) -> Sse<impl stream::Stream<Item = Result<Event, Infallible>> + use<>> {
+    // What comes while the greeting is made is told behind it.
+    let news = door.news.subscribe();
+    let hello = event("hello", json!(lock(&door.live).hello()).to_string());
+    Sse::new(stream::unfold((news, Some(hello), permit), |(mut news, hello, permit)| async move {
+        if let Some(hello) = hello {
+            return Some((Ok(hello), (news, None, permit)));
+        }
+        let next = match timeout(KEEP_ALIVE, news.recv()).await {
+            Err(_) => Event::default().comment("still here"),
+            Ok(Ok(News::Change(change))) => event("change", change),
+            Ok(Ok(News::Anew) | Err(RecvError::Lagged(_))) => event("anew", "{}".to_owned()),
+            Ok(Ok(News::End) | Err(RecvError::Closed)) => return None,
+        };
+        Some((Ok(next), (news, None, permit)))
+    }))
+}
+
+fn event(name: &str, data: String) -> Event {
+    Event::default().event(name).data(data)
+}
+
+fn search(door: &Door, question: &str) -> Response {
+    let found = || -> Result<serde_json::Value, SearchError> {
+        let found = door.searcher.query(question, &Filter::default(), HITS)?;
+        let files = door.searcher.files().current()?;
+        let objects = MemoryObjects::of(&files);
+        let memories = found.hits.iter().map(|hit| {
+            let mut object = json!(objects.object(&hit.scope, &hit.name, &hit.memory));
+            object["relevance"] = json!((f64::from(hit.relevance) * 1000.0).round() / 1000.0);
+            object
+        });
+        Ok(json!({"version": 1, "query": found.question.text, "memories": memories.collect::<Vec<_>>()}))
+    };
+    match found() {
+        Ok(found) => typed("application/json", found.to_string()),
+        Err(error) => refusal_of(&error),
+    }
+}
+
+async fn edit(door: &Arc<Door>, parts: &Parts, sends_token: bool, body: Body) -> Response {
+    if !door.page.can_edit {
+        let hint = "start it with `memories serve --edit`";
+        return failed(StatusCode::FORBIDDEN, "this page only reads", Some(hint));
+    }
+    // A browser sends the cookie by itself, and the header only for a script that knows the token.
+    if !sends_token {
+        let problem = "this change does not come from the page";
+        return failed(StatusCode::FORBIDDEN, problem, Some("load the page anew"));
+    }
+    if let Err(refusal) = Guard::check_json(&parts.headers) {
+        return refused(refusal);
+    }
+    let (body, _room) = match door.bodies.read(body).await {
+        Ok(read) => read,
+        Err(error) => return failed(StatusCode::PAYLOAD_TOO_LARGE, &error.to_string(), None),
+    };
+    let door = door.clone();
+    blocking(move || match lock(&door.edits).make(&body) {
+        Ok(said) => typed("application/json", json!({"version": 1, "message": said}).to_string()),
+        Err(error) => refusal_of(&error),
+    })
+    .await
+}
+
+async fn blocking(work: impl FnOnce() -> Response + Send + 'static) -> Response {
+    spawn_blocking(work)
+        .await
+        .unwrap_or_else(|_| failed(StatusCode::INTERNAL_SERVER_ERROR, "the work broke off", None))
+}
+
+/// A parameter of the address.
+fn parameter(parts: &Parts, name: &str) -> Option<String> {
+    let pairs = parts.uri.query()?.split('&').filter_map(|pair| pair.split_once('='));
+    let value = pairs.into_iter().find(|(key, _)| *key == name)?.1.replace('+', " ");
+    Some(percent_decode_str(&value).decode_utf8_lossy().into_owned())
+}
+
+fn typed(content_type: &'static str, body: String) -> Response {
+    ([(header::CONTENT_TYPE, HeaderValue::from_static(content_type))], body).into_response()
+}
+
+fn failed(status: StatusCode, problem: &str, hint: Option<&str>) -> Response {
+    let code = if status.is_server_error() { 70 } else { 4 };
+    let error = json!({"version": 1, "error": problem, "hint": hint, "code": code}).to_string();
+    let mut response = typed("application/json", error);
+    *response.status_mut() = status;
+    response
+}
+
+fn without_token(refusal: &Refusal) -> Response {
+    let hint = "open the address that `memories serve` prints";
+    failed(refusal.status, "this page needs the token of its server", Some(hint))
+}
+
+fn refused(refusal: Refusal) -> Response {
+    failed(refusal.status, &refusal.problem, Some(&refusal.hint))
+}
+
+/// The answer for an error that a command would print, with the exit code of that command.
+fn refusal_of(error: &(impl Hint + std::error::Error + 'static)) -> Response {
+    let advice = error.advice();
+    let (status, code) = match advice.remedy {
+        Remedy::Retry => (StatusCode::SERVICE_UNAVAILABLE, 3),
+        Remedy::CommandLine => (StatusCode::BAD_REQUEST, 2),
+        Remedy::Fix => (StatusCode::BAD_REQUEST, 4),
+    };
+    let hint = (!advice.hints.is_empty()).then(|| advice.hints.join("; "));
+    let body = json!({"version": 1, "error": with_causes(error), "hint": hint, "code": code});
+    let mut response = typed("application/json", body.to_string());
+    *response.status_mut() = status;
+    response
+}
+
+/// No other site may frame the page or read what it loads, and nothing is kept by the browser.
+fn with_safe_headers(mut response: Response) -> Response {
+    let policy = HeaderValue::from_str(html::live_policy());
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.insert("cross-origin-resource-policy", HeaderValue::from_static("same-origin"));
+    policy.into_iter().for_each(|policy| drop(headers.insert(header::CONTENT_SECURITY_POLICY, policy)));
+    response
+}

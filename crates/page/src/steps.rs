@@ -1,0 +1,125 @@
+//! The steps of the page's time: recorded turns, other commands, and changes from outside.
+//!
+//! Lines of the journal enter; steps leave, each a short list as `page/unpack.js` reads it. Words that come again and
+//! again are kept once and named by number.
+
+use serde_json::{Value, json};
+
+use crate::strings::Strings;
+use memories_document::types::instant::Instant;
+use memories_record::stats::log::why;
+use memories_record::stats::tally::TurnEffect;
+use memories_store::journal::entry::{Entry, PlaceEntry};
+
+/// The kind of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum StepKind {
+    /// The state before the first known step.
+    Start,
+    /// A recorded turn.
+    Turn,
+    /// Another command.
+    Command,
+    /// A change that no command of the program made.
+    Outside,
+    /// The states before it are not known.
+    Gap,
+}
+
+/// A step.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Step {
+    /// True for a turn that was recorded, and not one that a model was asked about later.
+    pub(super) is_turn: bool,
+    /// The episode of its turn, or that the command names.
+    pub(super) episode: Option<u64>,
+    /// The turn's number.
+    pub(super) turn: Option<u64>,
+    /// Seconds since 1970.
+    pub(super) time: Option<i64>,
+    packed: Vec<Value>,
+}
+
+/// Position of the time in a packed step.
+const TIME: usize = 3;
+
+impl StepKind {
+    /// The letter of the kind.
+    fn letter(self) -> &'static str {
+        match self {
+            StepKind::Start => "s",
+            StepKind::Turn => "t",
+            StepKind::Command => "c",
+            StepKind::Outside => "o",
+            StepKind::Gap => "g",
+        }
+    }
+}
+
+impl Step {
+    /// A step that no line of the journal is about.
+    pub(super) fn without_line(kind: StepKind) -> Step {
+        Step { is_turn: false, episode: None, turn: None, time: None, packed: vec![json!(kind.letter())] }
+    }
+
+    /// The step of a line of the journal. `effect` says of a turn what it changed.
+    pub(super) fn of(entry: &Entry<'_>, effect: Option<TurnEffect>, strings: &mut Strings) -> Step {
+        let turn = entry.turn.as_ref();
+        let kind = if turn.is_some() { StepKind::Turn } else { StepKind::Command };
+        let episode = turn.map_or(entry.episode, |turn| turn.episode);
+        let time = entry.time.as_deref().and_then(Instant::of);
+        let mut number = |text: &str| strings.number(text);
+        let [command, outcome] =
+            [&entry.command, &entry.outcome].map(|text| text.as_deref().unwrap_or_default());
+        let reason = why(entry);
+        let place = |place: Option<&PlaceEntry<'_>>| place.and_then(|place| place.id);
+        let effect = effect.unwrap_or_default();
+        let flags = u8::from(effect.no_effect)
+            + 2 * u8::from(effect.repeated)
+            + 4 * u8::from(turn.is_some_and(|turn| turn.died == Some(true)));
+        let memories: Vec<Value> = entry
+            .parts()
+            .map(|part| {
+                let [outcome, scope, title] =
+                    [&part.outcome, &part.scope, &part.title].map(|text| text.as_deref().unwrap_or_default());
+                json!([number(outcome), number(scope), title])
+            })
+            .collect();
+        let mut packed = vec![
+            json!(kind.letter()),
+            json!(episode),
+            json!(turn.and_then(|turn| turn.turn)),
+            json!(time.map(|_| 0)),
+            json!(number(turn.and_then(|turn| turn.action.as_deref()).unwrap_or_default())),
+            json!(turn.and_then(|turn| place(turn.location_before.as_ref()))),
+            json!(turn.and_then(|turn| place(turn.location_after.as_ref()))),
+            json!(turn.and_then(|turn| turn.score_after)),
+            json!(flags),
+            json!(number(outcome)),
+            json!(number(&reason)),
+            json!(memories),
+            json!(number(command)),
+        ];
+        // The flags are at position 8; a number 0 behind them is one of a text.
+        let is_empty = |value: &Value| value.is_null() || *value == json!([]);
+        while packed.len() > 1 && packed.last().is_some_and(is_empty) {
+            packed.pop();
+        }
+        Step {
+            is_turn: turn.is_some() && entry.resolves.is_none(),
+            episode,
+            turn: turn.and_then(|turn| turn.turn),
+            time: time.map(Instant::as_second),
+            packed,
+        }
+    }
+
+    /// The list that the page reads. `last` is the time of the step before, and becomes that of this one.
+    pub(super) fn packed(&self, last: &mut i64) -> Value {
+        let mut packed = self.packed.clone();
+        if let Some(time) = self.time {
+            packed[TIME] = json!(time - std::mem::replace(last, time));
+        }
+        Value::Array(packed)
+    }
+}

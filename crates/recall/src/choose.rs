@@ -1,0 +1,415 @@
+//! Chooses the memories and actions that fit the budget.
+//!
+//! How memories rank, `candidates` knows. The numbers of successes and failures are limited. What is chosen keeps the
+//! order of the file. First come core, DANGER, what changed the score and what was found; then ways and what worked;
+//! then the other memories, what was seen, and tries, for which a part of the room is reserved. Actions also get what
+//! the memories leave; their replies are shortened before an action is left out.
+
+use std::collections::HashMap;
+
+use crate::actions::Actions;
+use crate::budget::{cut_at_sentence, cut_at_word, estimate_tokens};
+use crate::candidates::{Candidate, candidates, choose_memories};
+use crate::circumstances::Circumstances;
+use crate::evidence::Judgement;
+use crate::fit::cost_of_memories;
+use crate::fit_actions::{fit_actions, rooms_for};
+use crate::format::Format;
+use crate::limits::Limits;
+use crate::lookup::links_of;
+use crate::render;
+use crate::view::{Linked, View};
+use memories_document::types::instant::Instant;
+use memories_document::types::{Memory, Scope};
+use memories_document::{Note, PlaceNames, UnreadSection};
+
+/// Lines about the folders above of which nothing fits may take one part in this many of the budget.
+const PARENTS_SHARE: usize = 4;
+
+/// Limit of linked memories shown with one scope.
+const MAX_LINKED: usize = 3;
+
+/// Finds the live memory of a title in a section, and the section's name.
+type FindLinked<'a> = dyn Fn(&Scope, &str) -> Option<(String, Memory)> + 'a;
+
+/// Knowledge from outside the sections that are recalled.
+#[derive(Clone, Copy)]
+pub struct Known<'a> {
+    /// For the memories of other sections to which a memory may link.
+    pub linked: &'a FindLinked<'a>,
+    /// The names that several places share.
+    pub names: &'a PlaceNames,
+    /// The names of places to which ways lead, by their headings.
+    pub ends: &'a HashMap<u64, &'a str>,
+    /// What the game does not understand, and what was done in this episode.
+    pub circumstances: &'a Circumstances<'a>,
+}
+
+/// All that a scope has to show.
+struct Offer<'a> {
+    unread: &'a UnreadSection<'a>,
+    is_parent: bool,
+    live: Vec<Candidate<'a>>,
+    actions: Actions,
+}
+
+impl Offer<'_> {
+    /// True if nothing is known of the scope.
+    fn is_empty(&self) -> bool {
+        self.live.len() + self.actions.len() + self.unread.section.notes.len() == 0
+    }
+}
+
+/// Chooses what to show of each scope, all together within the budget.
+pub fn choose(
+    sections: &[UnreadSection<'_>],
+    known: &Known<'_>,
+    limits: &Limits,
+    format: Format,
+) -> Vec<View> {
+    choose_with_parents(sections, &[], known, limits, format)
+}
+
+/// As [`choose`], and behind that of the folders above them what the others leave of the budget, in their order.
+/// Those of which nothing is known are left out.
+pub(super) fn choose_with_parents(
+    sections: &[UnreadSection<'_>],
+    parents: &[UnreadSection<'_>],
+    known: &Known<'_>,
+    limits: &Limits,
+    format: Format,
+) -> Vec<View> {
+    let is_place = |unread: &&UnreadSection<'_>| matches!(unread.scope, Scope::Location(_));
+    let first_place = sections.iter().find(is_place).map(|unread| &unread.scope);
+    let actions_of = |unread: &UnreadSection<'_>| {
+        let judgement = Judgement::of(&unread.section, known.circumstances);
+        let actions = Actions::of(&unread.section, &judgement, known.names, known.ends);
+        match &unread.scope {
+            Scope::Folder(_) => actions.of_commands(),
+            scope if Some(scope) == first_place => actions.with_circumstances(unread, known.circumstances),
+            _ => actions,
+        }
+    };
+    let offer = |is_parent: bool| {
+        move |unread| Offer {
+            unread,
+            is_parent,
+            live: candidates(unread.live()),
+            actions: actions_of(unread),
+        }
+    };
+    let offers: Vec<Offer<'_>> = sections.iter().map(offer(false)).collect();
+    let above = parents.iter().map(offer(true)).filter(|offer| !offer.is_empty());
+    let above: Vec<Offer<'_>> = above.collect();
+    let notice = estimate_tokens(&render::notice(format));
+    let limits = &Limits { max_tokens: limits.max_tokens.map(|most| most.saturating_sub(notice)), ..*limits };
+    let Some(budget) = limits.max_tokens else {
+        return offers.iter().chain(&above).map(|offer| everything(offer, known, limits.now)).collect();
+    };
+    let fit = |offer: &Offer<'_>, budget: usize| choose_one(offer, known, limits, budget, format);
+    let used = |view: &View| cost_of_view(view, format, 2);
+    // Each of them says at least that it is there, if that takes no more than a part of the budget.
+    let mut lines =
+        above.iter().map(|offer| used(&nothing(offer))).sum::<usize>().min(budget / PARENTS_SHARE);
+    let mut views = share(&offers, budget.saturating_sub(lines), format, fit);
+    let mut left = budget.saturating_sub(if above.is_empty() { 0 } else { views.iter().map(used).sum() });
+    for offer in &above {
+        lines = lines.saturating_sub(used(&nothing(offer)));
+        let view = fit(offer, left.saturating_sub(lines));
+        if let Some(rest) = left.checked_sub(used(&view)) {
+            left = rest;
+            views.push(view);
+        }
+    }
+    views
+}
+
+/// Chooses what to show of scopes that have the same right to a budget.
+fn share(
+    offers: &[Offer<'_>],
+    budget: usize,
+    format: Format,
+    fit: impl Fn(&Offer<'_>, usize) -> View,
+) -> Vec<View> {
+    let one = |at: usize, budget: usize| fit(&offers[at], budget);
+    if let [offer] = offers {
+        return vec![fit(offer, budget)];
+    }
+    // Each scope gets an equal share of what is left, the one that needs least first: so what one does not
+    // use goes to those that need more, whatever their order.
+    let wanted = |at: &usize| cost_of_view(&one(*at, budget), format, offers.len());
+    let mut order: Vec<usize> = (0..offers.len()).collect();
+    order.sort_by_cached_key(wanted);
+    let mut views: Vec<(usize, View)> = Vec::with_capacity(offers.len());
+    let mut left = budget;
+    for at in order {
+        let view = one(at, left / (offers.len() - views.len()));
+        left = left.saturating_sub(cost_of_view(&view, format, offers.len()));
+        views.push((at, view));
+    }
+    views.sort_by_key(|(at, _)| *at);
+    views.into_iter().map(|(_, view)| view).collect()
+}
+
+fn cost_of_view(view: &View, format: Format, scopes: usize) -> usize {
+    estimate_tokens(&render::render_view(view, format, scopes > 1)) + 1
+}
+
+/// A view that shows nothing of a scope.
+fn nothing(Offer { unread, is_parent, live, actions }: &Offer<'_>) -> View {
+    let section = &unread.section;
+    View {
+        scope: unread.scope.clone(),
+        is_parent: *is_parent,
+        name: section.name.clone(),
+        visits: section.visits,
+        episodes: section.episodes.clone(),
+        now: None,
+        memories: Vec::new(),
+        linked: Vec::new(),
+        actions: Actions::default(),
+        notes: Vec::new(),
+        misread_line: None,
+        memories_left_out: live.len(),
+        ways_left_out: actions.ways.len(),
+        worked_left_out: actions.worked.len(),
+        seen_left_out: actions.seen.len(),
+        tried_left_out: actions.tried.len(),
+        notes_left_out: section.notes.len(),
+    }
+}
+
+/// A view that shows all of a scope.
+fn everything(offer: &Offer<'_>, known: &Known<'_>, now: Option<Instant>) -> View {
+    let view = View {
+        now,
+        memories: offer.live.iter().map(Candidate::read).collect(),
+        actions: offer.actions.clone(),
+        notes: offer.unread.section.notes.clone(),
+        ..nothing(offer)
+    };
+    without_left_out(View { linked: follow_links(&view, known), ..view })
+}
+
+/// Counts only as left out what is not shown.
+fn without_left_out(mut view: View) -> View {
+    view.memories_left_out -= view.memories.len();
+    view.ways_left_out -= view.actions.ways.len();
+    view.worked_left_out -= view.actions.worked.len();
+    view.seen_left_out -= view.actions.seen.len();
+    view.tried_left_out -= view.actions.tried.len();
+    view.notes_left_out -= view.notes.len();
+    view
+}
+
+fn choose_one(offer: &Offer<'_>, known: &Known<'_>, limits: &Limits, budget: usize, format: Format) -> View {
+    let Offer { unread, is_parent: _, live, actions } = offer;
+    let mut view = View { now: limits.now, ..nothing(offer) };
+    // Always shown: header, visits, the note on what was left out.
+    let frame = View { is_parent: false, ..view.clone() };
+    let frame = estimate_tokens(&render::render_view(&frame, format, true)) + 2;
+    let room = budget.saturating_sub(frame);
+    let rooms = rooms_for(actions, room, format);
+    view.memories = choose_memories(live, limits, &rooms, format);
+    let mut used = cost_of_memories(&view.memories, format, limits.now);
+    let left = |used: usize| rooms.other.saturating_sub(used);
+    for other in follow_links(&view, known) {
+        let heading =
+            if view.linked.is_empty() { estimate_tokens(render::linked_heading(format)) } else { 0 };
+        if let Some((other, cost)) = fit_linked(other, left(used + heading), format, limits.now) {
+            view.linked.push(other);
+            used += heading + cost;
+        }
+    }
+    used += fit_notes(&unread.section.notes, left(used), limits, format, &mut view);
+    let actions = actions.without_what_is_said(&view.memories);
+    view.actions = fit_actions(&actions, room.saturating_sub(used), format);
+    without_left_out(view)
+}
+
+/// The live memories of other sections to which the memories shown link, in their order.
+fn follow_links(view: &View, known: &Known<'_>) -> Vec<Linked> {
+    let mut found: Vec<Linked> = Vec::new();
+    for link in view.memories.iter().flat_map(links_of) {
+        let (Some(scope), Some(title)) = (link.scope, link.title) else { continue };
+        let memory = if scope == view.scope { None } else { (known.linked)(&scope, &title) };
+        let Some((name, memory)) = memory else { continue };
+        let linked = Linked { scope, name, memory };
+        if !found.contains(&linked) {
+            found.push(linked);
+        }
+    }
+    found.truncate(MAX_LINKED);
+    found
+}
+
+/// The linked memory as it fits into what is left, whole or cut after a sentence, and its cost.
+fn fit_linked(linked: Linked, left: usize, format: Format, now: Option<Instant>) -> Option<(Linked, usize)> {
+    let cost = |linked: &Linked| estimate_tokens(&render::render_linked(linked, format, now));
+    let whole = cost(&linked);
+    if whole <= left {
+        return Some((linked, whole));
+    }
+    let with = |text: &str| {
+        let memory = Memory { text: text.to_owned(), ..linked.memory.clone() };
+        Linked { memory, ..linked.clone() }
+    };
+    let cut =
+        cut_at_sentence(&linked.memory.text, |text| cost(&with(text)) <= left).map(|text| with(&text))?;
+    let cost = cost(&cut);
+    Some((cut, cost))
+}
+
+/// Puts the notes into the view that fit into what is left, whole or cut after a sentence. Returns what
+/// they cost.
+fn fit_notes(notes: &[Note], left: usize, limits: &Limits, format: Format, view: &mut View) -> usize {
+    let mut used = estimate_tokens(render::notes_heading(format));
+    for note in notes {
+        let with = |text: &str| Note { text: text.to_owned(), ..note.clone() };
+        let cost = |text: &str| estimate_tokens(&render::render_note(&with(text), format));
+        let fits = |text: &str| used + cost(text) <= left;
+        let whole = match limits.max_text_chars {
+            0 => note.text.clone(),
+            chars => cut_at_word(&note.text, chars),
+        };
+        let text = if fits(&whole) { Some(whole) } else { cut_at_sentence(&whole, fits) };
+        if let Some(text) = text {
+            used += cost(&text);
+            view.notes.push(with(&text));
+        }
+    }
+    if view.notes.is_empty() { 0 } else { used }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use memories_document::Document;
+    use memories_document::types::FolderPath;
+
+    /// A section with two memories of each kind, and as many actions as asked for.
+    fn view(tries: usize, format: Format) -> View {
+        let mut text = "## Location 1: Hall\n\n".to_owned();
+        for (kind, fields) in
+            [("DANGER", ""), ("NOTE - CORE", ""), ("SUCCESS", ", +5"), ("NOTE", ", importance 900")]
+        {
+            text.push_str(&format!(
+                "**[{kind}] {kind} {fields}** *(Ep1, T1{fields})*\nIt has a text of several words, such as these here.\n\n"
+            ));
+        }
+        text.push_str("### Ways\n\n- `north` → [Maze](#location-2-maze)\n\n### Tried\n\n");
+        let tried =
+            |number| format!("- `push button number {number}` ×{number}: Button {number} is stuck.\n");
+        text.extend((1..=tries).map(tried));
+        let document = Document::parse(text);
+        let unread = document.unread(&Scope::Location(1)).expect("a section");
+        let known = Known {
+            linked: &|_, _| None,
+            names: &PlaceNames::default(),
+            ends: &HashMap::new(),
+            circumstances: &Circumstances::default(),
+        };
+        choose(&[unread], &known, &Limits::default(), format).remove(0)
+    }
+
+    #[test]
+    fn actions_displace_no_core_no_danger_and_no_score() {
+        for format in [Format::Text, Format::Markdown, Format::Xml] {
+            for tries in [0, 2, 40, 400] {
+                let view = view(tries, format);
+                let has_no_importance = |memory: &&Memory| memory.provenance.importance.is_none();
+                assert_eq!(view.memories.iter().filter(has_no_importance).count(), 3, "{tries}");
+                let tokens = estimate_tokens(&render::render(std::slice::from_ref(&view), format));
+                assert!(tokens <= 300 && (tries < 40 || tokens > 270), "{tokens} tokens");
+            }
+        }
+    }
+
+    #[test]
+    fn without_a_budget_memories_have_their_age_too() {
+        let text = "## World\n\n**[NOTE] Bell** *(2026-01-24)*\nIt rings.\n";
+        let document = Document::parse(text.to_owned());
+        let unread = document.unread(&Scope::World).expect("a section");
+        let known = Known {
+            linked: &|_, _| None,
+            names: &PlaceNames::default(),
+            ends: &HashMap::new(),
+            circumstances: &Circumstances::default(),
+        };
+        let limits = Limits { max_tokens: None, ..Limits::default() }.at("2026-01-31T10:40:00Z");
+        let shown = render::render(&choose(&[unread], &known, &limits, Format::Text), Format::Text);
+        assert!(shown.contains("1 week ago"), "{shown}");
+    }
+
+    /// The views of a folder and of those above it, with as many memories in each.
+    fn folders(counts: [usize; 3], max_tokens: usize, format: Format) -> Vec<View> {
+        let mut text = String::new();
+        for (path, count) in ["src/search", "src", "/"].into_iter().zip(counts) {
+            text.push_str(&format!("## Folder {path}\n\n"));
+            let entry =
+                |at| format!("**[NOTE] Note {at}**\nIt has a text of several words, such as these.\n\n");
+            text.extend((0..count).map(entry));
+        }
+        let document = Document::parse(text);
+        let of = |path: &str| {
+            let scope = Scope::Folder(FolderPath::parse(path).expect("a path"));
+            document.unread(&scope).expect("a section")
+        };
+        let known = Known {
+            linked: &|_, _| None,
+            names: &PlaceNames::default(),
+            ends: &HashMap::new(),
+            circumstances: &Circumstances::default(),
+        };
+        let limits = Limits { max_tokens: Some(max_tokens), ..Limits::default() };
+        choose_with_parents(&[of("src/search")], &[of("src"), of("/")], &known, &limits, format)
+    }
+
+    #[test]
+    fn folders_above_get_what_the_folder_leaves() {
+        for format in [Format::Text, Format::Markdown, Format::Xml] {
+            for (own, max_tokens) in [(0, 150), (1, 150), (2, 300), (9, 300), (40, 300), (40, 120)] {
+                let views = folders([own, 9, 9], max_tokens, format);
+                let tokens = estimate_tokens(&render::render(&views, format));
+                assert!(tokens <= max_tokens, "{tokens} of {max_tokens} tokens");
+                let [child, source, root] = &views[..] else { panic!("three views") };
+                let lines = 2 * cost_of_view(&View { is_parent: true, ..source.clone() }, format, 2);
+                let alone = folders([own, 0, 0], max_tokens.saturating_sub(lines), format);
+                assert!(child.memories.len() >= alone[0].memories.len());
+                assert!(source.memories.len() >= root.memories.len(), "the nearest comes first");
+                assert_eq!(child.memories_left_out + child.memories.len(), own);
+                assert_eq!(root.memories_left_out + root.memories.len(), 9);
+                assert!(child.memories_left_out == 0 || own > 3);
+            }
+        }
+        for max_tokens in [40, 60, 80] {
+            let views = folders([1, 9, 9], max_tokens, Format::Text);
+            let shown = render::render(&views, Format::Text);
+            assert!(estimate_tokens(&shown) <= max_tokens, "{shown}");
+            assert!(max_tokens < 60 || views[0].memories.len() == 1, "{shown}");
+        }
+        let views = folders([2, 0, 1], 300, Format::Text);
+        assert_eq!(views.len(), 2, "nothing is known of `src`");
+        let shown = render::render(&folders([40, 1, 2], 120, Format::Text), Format::Text);
+        assert!(
+            shown.ends_with("(Folder src: 1 memory not shown)\n\n(Folder /: 2 memories not shown)\n"),
+            "{shown}"
+        );
+    }
+
+    #[test]
+    fn replies_are_cut_before_actions() {
+        let replies =
+            |view: &View| view.actions.tried.iter().filter(|tried| !tried.attempt.reply.is_empty()).count();
+        let (few, many) = (view(3, Format::Text), view(400, Format::Text));
+        assert_eq!((replies(&few), few.tried_left_out), (3, 0));
+        assert_eq!((replies(&many), many.ways_left_out), (0, 0));
+        let first = &many.actions.tried[0].attempt;
+        assert_eq!(
+            (first.action.as_str(), first.count),
+            ("push button number 400", 1),
+            "counts go with replies"
+        );
+        assert_eq!(many.tried_left_out + many.actions.tried.len(), 400);
+    }
+}

@@ -1,0 +1,174 @@
+//! Facts that hold at every place, and what was done since a try.
+//!
+//! The section of the game and a way to read the memory file enter. The answer to what could have changed something since
+//! leaves: something that was in the way is gone only when something is done, here or elsewhere.
+
+use std::cell::OnceCell;
+use std::collections::HashSet;
+
+use memories_document::evidence::parse_attempts;
+use memories_document::fields::write_moment;
+use memories_document::types::openers::remove_done;
+use memories_document::types::text::fold_case;
+use memories_document::types::{Attempt, Moment, Scope, Way, is_same_action};
+use memories_document::{Section, known_ways, may_name_episode};
+use memories_world::BestRun;
+
+/// The change that a new episode makes.
+const EPISODE_BEGAN: &str = "another episode began";
+
+/// Facts that hold at every place: what the game's parser does not understand, and what was done in this episode.
+#[derive(Default)]
+pub struct Circumstances<'a> {
+    pub(super) not_understood: Vec<Attempt>,
+    /// Answers about the player's own state: inventory, score, health.
+    pub(super) status: Vec<Attempt>,
+    pub(super) running_episode: u64,
+    text: Option<Box<dyn Fn() -> String + 'a>>,
+    done: OnceCell<Vec<Attempt>>,
+    pub(super) ahead: Option<&'a BestRun<'a>>,
+}
+
+impl<'a> Circumstances<'a> {
+    /// From the section of the game and the running episode. `text` reads the whole memory file; few recalls need it.
+    pub fn of(game: &Section, running_episode: u64, text: impl Fn() -> String + 'a) -> Circumstances<'a> {
+        let (not_understood, status) = (game.tried.clone(), game.seen.clone());
+        Circumstances {
+            not_understood,
+            status,
+            running_episode,
+            text: Some(Box::new(text)),
+            done: OnceCell::new(),
+            ahead: None,
+        }
+    }
+
+    /// The same with what of the best run is still to be done.
+    pub(super) fn with_ahead(self, ahead: Option<&'a BestRun<'a>>) -> Circumstances<'a> {
+        Circumstances { ahead, ..self }
+    }
+
+    /// Actions that the game's parser does not understand.
+    pub(crate) fn not_understood(&self) -> &[Attempt] {
+        &self.not_understood
+    }
+
+    /// Actions that changed something in the running episode, wherever that was. The lines are read when they are first
+    /// asked for: few recalls need them.
+    fn done(&self) -> &[Attempt] {
+        self.done.get_or_init(|| {
+            let text = self.text.as_ref().map(|read| read()).unwrap_or_default();
+            let mut done = Vec::new();
+            let mut end = 0;
+            // Marks of an episode: `*(Ep5, T3)*`, `_(episode 5)_`.
+            let begins = |at: &usize| matches!(text.as_bytes().get(at + 1), Some(b'E' | b'e'));
+            for at in memchr::memchr_iter(b'(', text.as_bytes()).filter(begins) {
+                if at < end {
+                    continue;
+                }
+                let start = text[..at].rfind('\n').map_or(0, |at| at + 1);
+                end = text[at..].find('\n').map_or(text.len(), |length| at + length);
+                if !text[start..].starts_with(['-', '*', '+'])
+                    || !may_name_episode(&text[start..end], self.running_episode)
+                {
+                    continue;
+                }
+                let attempts = parse_attempts(text[start..end].trim_end()).map(|line| line.attempts);
+                // Those with a reply were tried, or only looked.
+                let worked = attempts.into_iter().flatten().filter(|attempt| attempt.reply.is_empty());
+                done.extend(worked.filter(|attempt| attempt.episode == Some(self.running_episode)));
+            }
+            done
+        })
+    }
+
+    /// Takes the openers that hold in the running episode from the ways of a section. The memory file is read once, and
+    /// only if an opener was done.
+    pub(super) fn remove_done_openers<'w>(&self, ways: impl Iterator<Item = &'w mut Way>, here: &Section) {
+        let of_episode = |attempts: &[Attempt]| -> Vec<Attempt> {
+            let done = attempts.iter().filter(|done| done.episode == Some(self.running_episode));
+            done.cloned().collect()
+        };
+        let worked_here = of_episode(&here.worked);
+        let is_done = |opener: &String| worked_here.iter().any(|done| is_same_action(&done.action, opener));
+        let mut opened = ways.filter(|way| way.after.iter().any(is_done)).peekable();
+        if opened.peek().is_none() {
+            return;
+        }
+        let text = self.text.as_ref().map(|read| read()).unwrap_or_default();
+        let known = known_ways(&text);
+        let refused = of_episode(&here.tried);
+        for way in opened {
+            let end = known.iter().find(|section| section.scope == Scope::Location(way.to));
+            let worked_there = end.map_or(Vec::new(), |end| end.worked_in(self.running_episode));
+            let is_refusal =
+                |tried: &&Attempt| is_same_action(&tried.action, &way.action) && !tried.result.is_unknown();
+            let refused = refused.iter().find(is_refusal);
+            remove_done(&mut way.after, &worked_here, &worked_there, refused);
+        }
+    }
+
+    /// The later event that could have changed the answer to a question about the player's own state; `None` where
+    /// there is none.
+    pub(super) fn changed_since(&self, asked: &Attempt) -> Option<String> {
+        if asked.episode != Some(self.running_episode) {
+            return Some(EPISODE_BEGAN.to_owned());
+        }
+        self.done().iter().find(|done| done.turn > asked.turn).map(worked_at)
+    }
+
+    /// The later event that could have removed the obstacle of a blocked action; `None` where there is none.
+    pub(super) fn cleared_since(&self, blocked: &Attempt) -> Option<String> {
+        if blocked.episode != Some(self.running_episode) {
+            return Some(EPISODE_BEGAN.to_owned());
+        }
+        let named = things_of(blocked);
+        let is_later = |done: &&Attempt| done.turn > blocked.turn;
+        let names_one = |done: &&Attempt| words(&done.action).any(|word| named.contains(&word));
+        self.done().iter().filter(is_later).find(names_one).map(worked_at)
+    }
+}
+
+/// Words of a blocked action and its reply that name what was in the way.
+fn things_of(blocked: &Attempt) -> HashSet<String> {
+    let action = words(&blocked.action).skip(1);
+    let mut named: HashSet<String> =
+        action.chain(words(&blocked.reply)).filter(|word| names_a_thing(word)).collect();
+    if named.contains("dark") || named.contains("black") {
+        named.extend(LIGHTS.split(' ').map(str::to_owned));
+    }
+    if ["load", "carrying", "heavy", "hands"].iter().any(|word| named.contains(*word)) {
+        named.extend(RELIEFS.split(' ').map(str::to_owned));
+    }
+    named
+}
+
+/// What makes a load lighter.
+const RELIEFS: &str = "drop put throw leave give insert eat drink";
+
+/// What makes light.
+const LIGHTS: &str = "light lamp lantern torch candle candles match flashlight glow";
+
+/// Words that name nothing.
+const EMPTY_WORDS: &str = "the and are you your can't cannot don't isn't aren't won't that this there here any see such thing way too not \
+    with from have has had would will first now already for its his her off out into must need needs closed open locked seem seems";
+
+pub(super) fn names_a_thing(word: &str) -> bool {
+    word.len() > 2 && !EMPTY_WORDS.split_whitespace().any(|empty| empty == word)
+}
+
+/// The words of a text in lower case.
+pub(super) fn words(text: &str) -> impl Iterator<Item = String> {
+    let words = text.split(|c: char| !(c.is_alphanumeric() || c == '\'')).filter(|word| !word.is_empty());
+    words.map(fold_case)
+}
+
+/// An action that worked since, as a reason.
+fn worked_at(done: &Attempt) -> String {
+    format!("`{}` worked at {}", done.action, write(done.episode, done.turn))
+}
+
+/// A moment as text; empty where nothing of it is known.
+pub(super) fn write(episode: Option<u64>, turn: Option<u64>) -> String {
+    write_moment(&Moment { episode, turn, ..Moment::default() })
+}

@@ -1,0 +1,236 @@
+//! Resolves the sections that a person names: by scope, or by the name of a place.
+//!
+//! Names enter, and a memory file or a snapshot of it; the sections of the scopes leave. A command that
+//! reads a large file once for one place reads no more than it needs ([`read`]).
+
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::sync::LazyLock;
+
+use crate::error::RecallError;
+use memories_document::grammar::{Heading, is_place_called};
+use memories_document::link::Link;
+use memories_document::types::{FolderPath, Memory, Scope, ScopeName, Viewer};
+use memories_document::{PlaceNames, Section, UnreadSection, nearest};
+use memories_notebook::Snapshot;
+use memories_store::Store;
+
+/// Limit of suggestions for a name that no place has.
+const SUGGESTED: usize = 5;
+
+/// Reads as much of a memory file as a recall of these scopes needs: their sections, those to which their
+/// memories link, and what holds wherever the player is.
+///
+/// # Errors
+///
+/// When the file cannot be read, or a name is that of several places.
+pub fn read(store: &Store, names: &[ScopeName]) -> Result<Snapshot, RecallError> {
+    let names = &with_parents(names);
+    let is_named = |scope: &Scope, name: &str| {
+        *scope == Scope::Game
+            || names.iter().any(|meant| match meant {
+                ScopeName::Scope(meant) => meant == scope,
+                ScopeName::Name(meant) | ScopeName::Place(meant) => is_place_called(scope, name, meant),
+            })
+    };
+    let mut snapshot = Snapshot::read_sections(store, is_named)?;
+    let is_wanted = |scope: &Scope, wanted: &[Scope]| *scope == Scope::Game || wanted.contains(scope);
+    let meant = match resolve(&snapshot, &Viewer::Person, names) {
+        // Suggesting similar names needs the whole file.
+        Err(RecallError::UnknownName { .. }) => return Ok(Snapshot::read(store)?),
+        meant => meant?,
+    };
+    if meant.iter().any(|meant| meant.to_come.is_some()) {
+        // The id that a place would get depends on all places.
+        return Ok(Snapshot::read(store)?);
+    }
+    let mut wanted: Vec<Scope> = meant.into_iter().map(|meant| meant.scope).collect();
+    if names.iter().any(|name| !matches!(name, ScopeName::Scope(_))) {
+        // Another section of the same scope may bear another name: it belongs to it all the same.
+        snapshot = Snapshot::read_sections(store, |scope, _| is_wanted(scope, &wanted))?;
+    }
+    let linked = linked_scopes(&snapshot, &wanted);
+    if !linked.is_empty() {
+        wanted.extend(linked);
+        snapshot = Snapshot::read_sections(store, |scope, _| is_wanted(scope, &wanted))?;
+    }
+    Ok(snapshot)
+}
+
+/// The scopes and the folders above each folder among them.
+fn with_parents(names: &[ScopeName]) -> Cow<'_, [ScopeName]> {
+    let asked = || names.iter().filter_map(ScopeName::scope);
+    let above = parents_of(asked());
+    if above.is_empty() {
+        Cow::Borrowed(names)
+    } else {
+        Cow::Owned(names.iter().cloned().chain(above.into_iter().map(ScopeName::Scope)).collect())
+    }
+}
+
+/// The folders above each folder of some scopes, without these scopes: each once, the deepest first.
+pub(super) fn parents_of<'a>(scopes: impl Iterator<Item = &'a Scope> + Clone) -> Vec<Scope> {
+    let folders = scopes.filter_map(|scope| match scope {
+        Scope::Folder(path) => Some(path),
+        _ => None,
+    });
+    let mut above: Vec<FolderPath> = Vec::new();
+    for parent in folders.clone().flat_map(FolderPath::parents) {
+        if !above.contains(&parent) && !folders.clone().any(|asked| *asked == parent) {
+            above.push(parent);
+        }
+    }
+    above.sort_by_key(|path| Reverse(path.depth()));
+    above.into_iter().map(Scope::Folder).collect()
+}
+
+/// The sections of scopes in a memory file, in the order asked for and each once; a scope without a
+/// section is empty.
+///
+/// # Errors
+///
+/// See [`RecallError`].
+pub fn read_scopes(store: &Store, names: &[ScopeName]) -> Result<Vec<(Scope, Section)>, RecallError> {
+    owned_sections(&read(store, names)?, &Viewer::Person, names)
+}
+
+/// As [`read_scopes`], from a snapshot and as a reader sees it. A section that may not be seen is as empty as one that
+/// is not there.
+///
+/// # Errors
+///
+/// [`RecallError::UnknownName`] or [`RecallError::AmbiguousName`].
+pub fn sections<'a>(
+    snapshot: &'a Snapshot,
+    viewer: &Viewer,
+    names: &[ScopeName],
+) -> Result<Vec<(Scope, &'a Section)>, RecallError> {
+    let meant = resolve(snapshot, viewer, names)?.into_iter();
+    Ok(meant.map(|Meant { scope, .. }| (scope.clone(), seen(snapshot, viewer, &scope))).collect())
+}
+
+/// As [`sections`], as values. A place that is still to come has its name.
+///
+/// # Errors
+///
+/// See [`sections`].
+pub fn owned_sections(
+    snapshot: &Snapshot,
+    viewer: &Viewer,
+    names: &[ScopeName],
+) -> Result<Vec<(Scope, Section)>, RecallError> {
+    let owned = |Meant { scope, to_come }: Meant| match to_come {
+        Some(name) => (scope, Section { name, ..Section::default() }),
+        None => (scope.clone(), seen(snapshot, viewer, &scope).clone()),
+    };
+    Ok(resolve(snapshot, viewer, names)?.into_iter().map(owned).collect())
+}
+
+/// The folders above each folder that is named, as far as they have live memories, the deepest first.
+pub fn parent_sections(snapshot: &Snapshot, names: &[ScopeName]) -> impl Iterator<Item = (Scope, Section)> {
+    let parents = parents_of(names.iter().filter_map(ScopeName::scope)).into_iter();
+    let sections = parents.map(|scope| (snapshot.section(&scope).clone(), scope));
+    sections.filter(|(section, _)| section.live().next().is_some()).map(|(section, scope)| (scope, section))
+}
+
+fn seen<'a>(snapshot: &'a Snapshot, viewer: &Viewer, scope: &Scope) -> &'a Section {
+    static NOTHING: LazyLock<Section> = LazyLock::new(Section::default);
+    if viewer.sees(scope) { snapshot.section(scope) } else { &NOTHING }
+}
+
+/// A scope that is meant.
+pub(super) struct Meant {
+    pub scope: Scope,
+    /// The name that it will have, if it is a place that is still to come.
+    pub to_come: Option<String>,
+}
+
+/// The scopes that are meant, each once. Places that are still to come have the ids that they would get.
+///
+/// # Errors
+///
+/// [`RecallError::UnknownName`] or [`RecallError::AmbiguousName`].
+pub(super) fn resolve(
+    snapshot: &Snapshot,
+    viewer: &Viewer,
+    names: &[ScopeName],
+) -> Result<Vec<Meant>, RecallError> {
+    let headings = snapshot.headings().filter(|heading| viewer.sees(&heading.scope));
+    let mut all: Vec<Meant> = Vec::with_capacity(names.len());
+    for name in names {
+        let known = |scope: Scope| Meant { scope, to_come: None };
+        let meant = match name {
+            ScopeName::Scope(scope) => known(scope.clone()),
+            ScopeName::Name(name) => known(place_called(name, headings.clone())?),
+            ScopeName::Place(id) => match place_called(id, headings.clone()) {
+                Err(RecallError::UnknownName { .. }) => {
+                    let others = headings.clone().map(|heading| &heading.scope);
+                    let next = Scope::next_location_id(others.chain(all.iter().map(|meant| &meant.scope)));
+                    Meant { scope: Scope::Location(next), to_come: Some(id.clone()) }
+                }
+                place => known(place?),
+            },
+        };
+        let is_there = |other: &Meant| match &meant.to_come {
+            Some(name) => other.to_come.as_ref() == Some(name),
+            None => other.scope == meant.scope,
+        };
+        if !all.iter().any(is_there) {
+            all.push(meant);
+        }
+    }
+    Ok(all)
+}
+
+/// The one place of that name.
+fn place_called<'a>(
+    name: &str,
+    headings: impl Iterator<Item = &'a Heading> + Clone,
+) -> Result<Scope, RecallError> {
+    let called = headings.clone().filter(|heading| heading.is_called(name));
+    let mut candidates: Vec<Scope> = called.map(|heading| heading.scope.clone()).collect();
+    candidates.sort();
+    candidates.dedup();
+    match candidates.as_slice() {
+        [scope] => Ok(scope.clone()),
+        [] => {
+            let known = headings.clone().map(|heading| heading.name.as_str());
+            let similar = nearest(name, known.chain(Scope::KEYWORDS), 3);
+            let names = PlaceNames::of(headings.clone());
+            let mut nearest: Vec<String> = Vec::new();
+            for similar in &similar {
+                let called = headings.clone().filter(|heading| heading.name == *similar);
+                nearest.extend(called.map(|heading| names.label(&heading.scope, &heading.name)));
+                nearest.extend(Scope::KEYWORDS.into_iter().find(|word| word == similar).map(str::to_owned));
+            }
+            let is_called = |scope: &&Scope| match scope {
+                Scope::Folder(path) => path.as_str() == name,
+                Scope::Topic(id) => id == name,
+                _ => false,
+            };
+            nearest
+                .splice(0..0, headings.map(|heading| &heading.scope).filter(is_called).map(Scope::to_string));
+            nearest.dedup();
+            nearest.truncate(SUGGESTED);
+            Err(RecallError::UnknownName { name: name.to_owned(), nearest })
+        }
+        _ => Err(RecallError::AmbiguousName { name: name.to_owned(), candidates }),
+    }
+}
+
+/// The scopes to which live memories of some scopes link, without these scopes.
+fn linked_scopes(snapshot: &Snapshot, scopes: &[Scope]) -> Vec<Scope> {
+    let mut linked: Vec<Scope> = Vec::new();
+    let sections: Vec<UnreadSection<'_>> = scopes.iter().map(|scope| snapshot.unread(scope)).collect();
+    let entries = sections.iter().flat_map(UnreadSection::live).filter(|entry| entry.may_link());
+    for link in entries.flat_map(|entry| links_of(&entry.read())) {
+        let other = link.scope.filter(|scope| link.title.is_some() && !scopes.contains(scope));
+        linked.extend(other.filter(|scope| !linked.contains(scope)));
+    }
+    linked
+}
+
+/// The links of a memory.
+pub(super) fn links_of(memory: &Memory) -> Vec<Link> {
+    memory.see_also.as_deref().map(Link::parse_all).unwrap_or_default()
+}

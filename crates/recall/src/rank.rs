@@ -1,0 +1,84 @@
+//! How memories rank in a recall, and how much room each rank may take.
+
+use memories_document::entry_text::Head;
+use memories_document::types::instant::Instant;
+use memories_document::types::{DEFAULT_IMPORTANCE, Persistence};
+
+/// Categories of what was found out and leads on.
+pub(super) const FINDS: [&str; 4] = ["SUCCESS", "DISCOVERY", "PUZZLE", "PROCEDURE"];
+
+/// Room in tokens for the memories of each rank, all together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Rooms {
+    /// For core and DANGER, which actions never displace.
+    pub(super) vital: usize,
+    /// For what changed the score.
+    pub(super) scored: usize,
+    /// For what was found.
+    pub(super) found: usize,
+    /// For the others.
+    pub(super) other: usize,
+}
+
+/// Core and DANGER, then what changed the score, then what was found, then importance, then the most recent; of equals the
+/// later in the file. What contests another memory comes behind all: it must not push out what it contests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Rank {
+    contests_nothing: bool,
+    is_core_or_danger: bool,
+    is_scored: bool,
+    is_found: bool,
+    importance: u16,
+    episode: Option<u64>,
+    turn: Option<u64>,
+    date: Option<Instant>,
+    /// Its number in the section.
+    pub(super) at: usize,
+}
+
+impl Rank {
+    /// The rank of an entry with that number.
+    pub(super) fn of(head: &Head, at: usize) -> Rank {
+        let contests_nothing = !head.contests();
+        let is_core_or_danger = head.kind.persistence == Persistence::Core || head.kind.category.is_danger();
+        let is_scored = head.score_change.is_some_and(|change| change != 0);
+        let is_found =
+            FINDS.contains(&head.kind.category.as_str()) && head.importance() >= DEFAULT_IMPORTANCE;
+        Rank {
+            contests_nothing,
+            is_core_or_danger,
+            is_scored,
+            is_found,
+            importance: head.importance(),
+            episode: head.episode,
+            turn: head.turns.map(|turns| turns.last),
+            date: head.date,
+            at,
+        }
+    }
+
+    /// True if the number of successes and failures that are shown does not count it.
+    pub(super) fn has_no_limit(self) -> bool {
+        self.contests_nothing && (self.is_core_or_danger || self.is_scored)
+    }
+
+    /// True if it changed the score or was found.
+    pub(super) fn is_find(self) -> bool {
+        self.contests_nothing && (self.is_scored || self.is_found)
+    }
+
+    /// True if it does not stand where a find is left out: that a place is dark, say.
+    pub(super) fn is_minor(self) -> bool {
+        self.importance < DEFAULT_IMPORTANCE && !self.is_core_or_danger && !self.is_scored
+    }
+
+    /// The room that it may take, together with those before it.
+    pub(super) fn room(self, rooms: &Rooms) -> usize {
+        match self.contests_nothing {
+            true if self.is_core_or_danger => rooms.vital,
+            true if self.is_scored => rooms.scored,
+            true if self.is_found => rooms.found,
+            _ => rooms.other,
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! Whether two memories say the same: of these a recall shows one.
+
+use crate::render::Group;
+use memories_document::types::{Category, Memory};
+use memories_notebook::duplicates::ComparableText;
+
+/// What a memory says, and as what: as a danger and as a success, a text does not say the same.
+#[derive(Debug)]
+pub(super) struct Said {
+    category: Category,
+    group: Group,
+    text: ComparableText,
+}
+
+impl Said {
+    /// The words of a memory, with its category and group.
+    pub(super) fn by(memory: &Memory) -> Said {
+        let text = ComparableText::new(&format!("{}\n{}", memory.title, memory.text));
+        Said { category: memory.category.clone(), group: Group::of(memory), text }
+    }
+
+    /// True if both say the same as the same.
+    pub(super) fn is_the_same_as(&self, other: &Said) -> bool {
+        self.category == other.category && self.group == other.group && self.text.says_the_same(&other.text)
+    }
+}

@@ -1,0 +1,72 @@
+//! A turn with everything that the files say about it, and the outcome of its judgement.
+
+use crate::changes::Changes;
+use crate::effect::Effect;
+use crate::places::Place;
+use crate::proposal::Proposal;
+use crate::surroundings::Surroundings;
+use crate::triggers::Trigger;
+use crate::turn::Turn;
+use memories_document::types::Memory;
+pub use memories_llm::ModelUse;
+use memories_notebook::files::Files;
+
+/// A turn with everything that memory file and journal say about it.
+#[derive(Debug, Clone)]
+pub struct TurnContext {
+    /// As the caller sent it, with secrets redacted.
+    pub turn: Turn,
+    /// The turn's episode, else the running one.
+    pub episode: u64,
+    /// The turn's number, else one more than the last.
+    pub number: u64,
+    /// Where the action was taken.
+    pub before: Place,
+    /// Where the player is afterwards.
+    pub after: Place,
+    /// Changes of the game's state in this turn.
+    pub changes: Changes,
+    /// The effect of the turn, as far as a model has not stated another.
+    pub effect: Effect,
+    /// The triggers that fired.
+    pub triggers: Vec<Trigger>,
+    /// The same action was answered by the same reply here before, and nothing changed.
+    pub repeat: bool,
+    /// Actions that opened the way which the turn walked, oldest first.
+    pub opened_by: Vec<String>,
+    /// Live memories of both places; read only where a judge is asked.
+    pub memories: PlaceMemories,
+    /// Earlier turns of the episode, oldest first.
+    pub history: Vec<Turn>,
+    /// Tried actions, ways and earlier visits of both places; gathered only where a model is asked.
+    pub surroundings: Surroundings,
+}
+
+/// The outcome of a judgement.
+pub enum ModelOutcome {
+    NotAsked,
+    /// It is to be asked later.
+    PutOff,
+    Answered(Box<Proposal>, ModelUse),
+    Failed(ModelUse),
+}
+
+/// Live memories of the places of a turn.
+#[derive(Debug, Clone, Default)]
+pub struct PlaceMemories {
+    /// Memories of the place where the action was taken.
+    pub before: Vec<Memory>,
+    /// Memories of the place reached; empty where that is the same place.
+    pub after: Vec<Memory>,
+}
+
+impl PlaceMemories {
+    pub(super) fn of(files: &Files, before: &Place, after: &Place) -> PlaceMemories {
+        let live =
+            |place: &Place| -> Vec<Memory> { files.live(&place.scope()).map(|entry| entry.read()).collect() };
+        PlaceMemories {
+            before: live(before),
+            after: if after.id == before.id { Vec::new() } else { live(after) },
+        }
+    }
+}

@@ -1,0 +1,383 @@
+//! Records one turn of a game: the whole flow is on this page.
+//!
+//! A [`Turn`] enters. The game's state decides *when* something may be worth remembering ([`triggers`]);
+//! a model, or the built-in [`rules`], decides *what* ([`Judge`]); the result is on disk before the
+//! [`RecordReport`] leaves. Visits and tried actions are written whatever the judge decides. The lock is never
+//! held while a model is asked; what needs no model is one transaction.
+
+pub mod answer;
+mod answer_fields;
+mod apply;
+pub mod best_run;
+pub mod changes;
+mod context;
+mod death;
+mod doubts;
+pub mod effect;
+mod error;
+mod evidence;
+mod judge;
+pub mod many;
+mod once;
+mod opening;
+pub mod places;
+pub mod prompt;
+pub(crate) mod proposal;
+mod redaction;
+mod remember;
+pub mod replies;
+pub mod report;
+pub mod retry;
+pub mod rules;
+pub mod shown;
+pub mod stats;
+mod surroundings;
+pub mod triggers;
+pub mod turn;
+
+use std::collections::BTreeSet;
+
+use memories_document::Document;
+use memories_document::types::{Author, ImportanceScale, Memory, Moment};
+use memories_notebook::add::{Claim, store_memory};
+pub use memories_notebook::authority::Authority;
+use memories_notebook::files::Files;
+use memories_notebook::titles::stored_under_free_title;
+use memories_notebook::{Draft, Notebook};
+use memories_store::StoreError;
+use memories_store::journal::entry::{Entry, RECORD};
+use memories_store::journal::text::Text;
+use memories_store::journal::{EarlierTurn, Journal};
+
+use best_run::BestRun;
+use changes::Changes;
+use context::ModelOutcome;
+use effect::effect_of;
+use evidence::{TurnEvidence, earlier};
+use once::{Checked, is_repeat, recorded_before};
+use opening::Leaving;
+use replies::Replies;
+use triggers::{Switches, fired};
+use turn::Turn;
+
+pub use context::{PlaceMemories, TurnContext};
+pub use error::RecordError;
+pub use judge::Judge;
+pub use report::RecordReport;
+use report::{entry, outcome};
+pub use surroundings::Surroundings;
+use surroundings::Visits;
+
+pub use places::Place;
+
+/// Settings of recording.
+#[derive(Debug, Clone)]
+pub struct RecordSettings {
+    /// Which triggers may fire.
+    pub switches: Switches,
+    /// Earlier turns that a model is shown.
+    pub history_window: usize,
+    /// Actions of one kind that are kept of a place.
+    pub tried_per_place: usize,
+    /// Phrases by which replies are classed.
+    pub replies: Replies,
+    /// Write date, score and moves into entries.
+    pub provenance: bool,
+    /// The scale of the importances that programs state.
+    pub importance_scale: ImportanceScale,
+    /// The language that a model is to answer in; `None` stands for the language of the game.
+    pub language: Option<String>,
+    /// Ids or names of places that a run without score is measured by, the furthest last.
+    pub goals: Vec<String>,
+    /// An unknown name makes a new place.
+    pub new_place: bool,
+    /// A turn that was recorded before is recorded again.
+    pub again: bool,
+    /// Ids of the game's places; a place that is not among them is a warning.
+    pub map: Option<BTreeSet<u64>>,
+}
+
+impl Default for RecordSettings {
+    fn default() -> RecordSettings {
+        RecordSettings {
+            switches: Switches::default(),
+            history_window: 3,
+            tried_per_place: 400,
+            replies: Replies::built_in().clone(),
+            provenance: false,
+            importance_scale: ImportanceScale::default(),
+            language: None,
+            goals: Vec::new(),
+            new_place: false,
+            again: false,
+            map: None,
+        }
+    }
+}
+
+/// The number of a turn that was sent without one.
+fn number_after(last: Option<&EarlierTurn>) -> u64 {
+    last.and_then(|turn| turn.number).map_or(1, |last| last.saturating_add(1))
+}
+
+/// Turns of the journal as they were played.
+fn turns_of<'a>(earlier: impl IntoIterator<Item = &'a EarlierTurn>) -> Vec<Turn> {
+    earlier.into_iter().filter_map(|earlier| Turn::from_value(&earlier.turn).ok()).collect()
+}
+
+/// Records turns in one file.
+pub struct Recorder<'a> {
+    /// The memory file.
+    pub notebook: &'a Notebook,
+    /// Judges a turn for which a trigger fires.
+    pub judge: Judge<'a>,
+    /// The settings.
+    pub settings: &'a RecordSettings,
+}
+
+impl Recorder<'_> {
+    /// Records one turn.
+    ///
+    /// # Errors
+    ///
+    /// See [`RecordError`]. A model that fails is not an error: the turn is queued.
+    pub fn record(&self, mut turn: Turn) -> Result<RecordReport, RecordError> {
+        let mut notes = redaction::redact_turn(&mut turn);
+        notes.append(&mut turn.notes);
+        // Nobody is asked about a turn that was recorded before.
+        let before = match self.judge {
+            Judge::Model(_) if !self.settings.again => {
+                let running = self.notebook.state().episode;
+                recorded_before(self.notebook.store(), &turn, &self.notebook.read()?, running)?
+            }
+            _ => None,
+        };
+        let mut report = match before {
+            Some(report) => report,
+            None => self.record_new(&turn, Checked::NotYet)?,
+        };
+        report.warnings.extend(notes);
+        Ok(report)
+    }
+
+    /// Records a turn whose secrets are redacted. While a model is asked, nobody has to wait for the lock: the answer
+    /// is written in a transaction of its own.
+    fn record_new(&self, turn: &Turn, checked: Checked) -> Result<RecordReport, RecordError> {
+        let done = match self.judge {
+            Judge::Rules | Judge::Later => self.notebook.edit(RECORD, |draft| {
+                if let Some(report) = self.recorded_meanwhile(draft, turn, checked)? {
+                    return Ok(report);
+                }
+                let context = self.gather(draft, turn.clone())?;
+                let judged = self.judge.judge(&context, self.settings.language.as_deref());
+                self.write(draft, context, &judged, checked)
+            })?,
+            Judge::Model(_) => {
+                let context = self.notebook.preview(|draft| self.gather(draft, turn.clone()))?;
+                let judged = self.judge.judge(&context, self.settings.language.as_deref());
+                self.notebook.edit(RECORD, |draft| {
+                    let before = self.recorded_meanwhile(draft, turn, checked)?;
+                    before.map_or_else(|| self.write(draft, context.clone(), &judged, checked), Ok)
+                })?
+            }
+        };
+        let mut report = done.value;
+        report.warnings.extend(done.warnings);
+        Ok(report)
+    }
+
+    /// The report on a turn that was recorded before, if that is still to be looked for.
+    fn recorded_meanwhile(
+        &self,
+        draft: &Draft<'_>,
+        turn: &Turn,
+        checked: Checked,
+    ) -> Result<Option<RecordReport>, StoreError> {
+        match checked {
+            Checked::NotYet if !self.settings.again => {
+                recorded_before(self.notebook.store(), turn, &draft.files, draft.state()?.episode)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Everything that the files say about a turn. They stay as they are.
+    fn gather(&self, draft: &mut Draft<'_>, turn: Turn) -> Result<TurnContext, RecordError> {
+        let running = draft.state()?.episode;
+        let episode = turn.episode.unwrap_or(running);
+        if episode <= running {
+            return self.gather_from(&draft.files, draft.journal(), turn, episode);
+        }
+        // The session ends with its episode.
+        let session = std::mem::replace(&mut draft.files.session, Document::parse(String::new()));
+        let context = self.gather_from(&draft.files, draft.journal(), turn, episode);
+        draft.files.session = session;
+        context
+    }
+
+    fn gather_from(
+        &self,
+        files: &Files,
+        journal: &Journal,
+        mut turn: Turn,
+        episode: u64,
+    ) -> Result<TurnContext, RecordError> {
+        // A journal that cannot be read withholds no memory; appending to it fails with a warning.
+        let mut history = journal.last_turns(self.settings.history_window.max(1)).unwrap_or_default();
+        let number = turn.turn.unwrap_or_else(|| number_after(history.last()));
+        turn.notes = doubts::doubts(&turn, episode, history.last().filter(|_| !self.settings.again));
+        history.retain(|turn| turn.episode == Some(episode));
+        evidence::complete(&mut turn, turns_of(history.last()).last());
+        if self.settings.history_window == 0 {
+            history.clear();
+        }
+        let (before, after) = places::resolve(&files.lasting, &turn, self.settings.new_place)?;
+        let changes = Changes::of(&turn, before.id != after.id);
+        let reached = turn.location_after.as_ref().map_or(&before, |_| &after);
+        let first_visit = !files.lasting.headings().any(|heading| heading.scope == reached.scope());
+        let section = files.section_without_memories(&before.scope());
+        let earlier = earlier(&files.lasting, &section, &turn, changes, episode);
+        let effect = effect_of(&turn, changes, &self.settings.replies, earlier, None);
+        let leaving = Leaving {
+            journal,
+            document: &files.lasting,
+            here: &section,
+            before: &before,
+            after: &after,
+            episode,
+            action: &turn.action,
+        };
+        let opened_by = if changes.location { leaving.opened_by()? } else { Vec::new() };
+        let triggers = fired(&turn, changes, effect, first_visit, &self.settings.switches);
+        let repeat = !effect.is_success() && is_repeat(journal, &turn, &before, &section)?;
+        let is_judged = !triggers.is_empty() && !repeat;
+        let memories = match self.judge {
+            Judge::Model(_) | Judge::Rules if is_judged => PlaceMemories::of(files, &before, &after),
+            _ => PlaceMemories::default(),
+        };
+        let surroundings = match self.judge {
+            Judge::Model(_) if is_judged => {
+                let visits = Visits::of(journal).unwrap_or_default();
+                Surroundings::of(files, &before, visits.seen(before.id, after.id))
+            }
+            _ => Surroundings::default(),
+        };
+        let history = turns_of(&history);
+        Ok(TurnContext {
+            turn,
+            episode,
+            number,
+            before,
+            after,
+            changes,
+            effect,
+            triggers,
+            repeat,
+            opened_by,
+            memories,
+            history,
+            surroundings,
+        })
+    }
+
+    /// Writes everything that follows from the turn. A turn that was sent without a number gets it here, under the
+    /// lock: another process may have recorded one since the context was gathered.
+    fn write(
+        &self,
+        draft: &mut Draft<'_>,
+        mut context: TurnContext,
+        judged: &ModelOutcome,
+        checked: Checked,
+    ) -> Result<RecordReport, RecordError> {
+        if context.turn.turn.is_none() {
+            let last = draft.journal().last_turns(1).unwrap_or_default();
+            context.number = number_after(last.last());
+        }
+        let damaged_end = draft.journal().damaged_end();
+        let now = draft.now.clone();
+        let (running, ended) = draft.reach_episode(context.episode)?;
+        let mut report = self.edit(&mut draft.files, &context, judged, &now, running)?;
+        let (files, journal) = draft.files_and_journal();
+        let goals = &best_run::goals(&files.lasting, &self.settings.goals);
+        let best = BestRun { episode: context.episode, number: context.number, goals };
+        report.best_run = best.keep(files, journal, &context, report.effect.unwrap_or_default())?;
+        let ended = ended.filter(|ended| ended.memories > 0);
+        report.ephemeral_ended = ended.as_ref().map(|ended| ended.memories);
+        let source_line = match checked {
+            Checked::IsNew { line } => line.map(|line| format!("{line:032x}").into()),
+            Checked::NotYet => None,
+        };
+        draft.note(Entry {
+            source_line,
+            ephemeral_ended: report.ephemeral_ended,
+            session: ended.and_then(|ended| ended.text).map(Text::from),
+            ..entry(&context, &report)
+        });
+        report.warnings.extend(damaged_end);
+        Ok(report)
+    }
+
+    fn edit(
+        &self,
+        files: &mut Files,
+        context: &TurnContext,
+        judged: &ModelOutcome,
+        now: &str,
+        running: u64,
+    ) -> Result<RecordReport, RecordError> {
+        let TurnContext { turn, episode, .. } = context;
+        let document = &mut files.lasting;
+        places::name_the_nameless(document, turn)?;
+        let (before, after) = places::resolve(document, turn, self.settings.new_place)?;
+        let mut warnings = places::name_warnings(document, turn, &before, &after);
+        warnings.extend(turn.notes.iter().cloned());
+        if let Some(map) = &self.settings.map {
+            warnings.extend(places::map_warnings(map, &before, &after));
+        }
+        places::count_visits(document, &before, &after, *episode, context.number)?;
+        let limit = self.settings.tried_per_place;
+        let effect = match judged {
+            ModelOutcome::Answered(proposal, _) if proposal.effect.is_some() => {
+                let section = document.section_without_memories(&before.scope()).unwrap_or_default();
+                let earlier = earlier(document, &section, turn, context.changes, *episode);
+                effect_of(turn, context.changes, &self.settings.replies, earlier, proposal.effect)
+            }
+            _ => context.effect,
+        };
+        let (before, after) = (&before, &after);
+        let tried = TurnEvidence { document, context, effect, before, after, limit }.write()?;
+        let mut memories = Vec::new();
+        if let Some(remember) = &turn.remember {
+            let mut memory = Memory::new(remember.category.clone(), "", &remember.text);
+            memory.provenance.importance = Some(remember.importance);
+            let memory = self.with_provenance(memory, context, now, false);
+            let memory = stored_under_free_title(files, &before.scope(), &memory);
+            files.authorship.set_author(Author::Agent);
+            let at = Moment { episode: Some(*episode), turn: Some(context.number), ..Moment::default() };
+            let claim = Claim { at: &at, ..Claim::of(Authority::Turn(context.changes.proof())) };
+            memories.push(store_memory(files, &before.scope(), &before.name, &memory, claim, &mut warnings)?);
+        }
+        let mut report = RecordReport {
+            memories,
+            tried,
+            warnings,
+            effect: Some(effect),
+            judge: self.judge.name(judged),
+            ..RecordReport::of(context, before.clone())
+        };
+        match judged {
+            ModelOutcome::NotAsked => {}
+            ModelOutcome::PutOff => report.queued = true,
+            ModelOutcome::Failed(model) => (report.model, report.queued) = (Some(model.clone()), true),
+            ModelOutcome::Answered(proposal, model) => {
+                report.model = Some(model.clone());
+                let applying = self.applying(context, before, after, now, running);
+                self.apply(files, &applying, proposal, &mut report)?;
+            }
+        }
+        let section = files.lasting.section_without_memories(&before.scope());
+        report.visits = section.unwrap_or_default().visits;
+        report.outcome = outcome(&report, judged);
+        Ok(report)
+    }
+}

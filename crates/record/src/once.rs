@@ -1,0 +1,92 @@
+//! Recognises what was recorded before: a whole turn, and the whole reply to a tried action.
+
+use crate::effect::is_idle;
+use crate::places::Place;
+use crate::replies::answer;
+use crate::report::RecordReport;
+use crate::turn::Turn;
+use memories_document::Section;
+use memories_document::evidence::is_same_reply;
+use memories_document::text::{stored_line, stored_reply};
+use memories_document::types::{Attempt, fold_action};
+use memories_notebook::files::Files;
+use memories_store::journal::Journal;
+use memories_store::journal::recorded::TurnKey;
+use memories_store::{Store, StoreError};
+
+/// Result of looking for a turn in the journal, if it was looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Checked {
+    /// Its id, or its number and words, are to be looked for under the lock.
+    NotYet,
+    /// It is new. The hash of its line, if that is by what it is known.
+    IsNew { line: Option<u128> },
+}
+
+/// The report on a turn that was recorded before: one with its id, or with its episode, number, action and reply. `None`
+/// if it is new. `running` is the running episode.
+pub(super) fn recorded_before(
+    store: &Store,
+    turn: &Turn,
+    files: &Files,
+    running: u64,
+) -> Result<Option<RecordReport>, StoreError> {
+    let journal = Journal::of(store);
+    let with_id = turn.id.as_deref().map(|id| journal.turn_with_id(id)).transpose()?.flatten();
+    let recorded = match (with_id, turn.turn) {
+        (Some(recorded), _) => Some(recorded),
+        (None, Some(number)) if turn.id.is_none() => {
+            let episode = turn.episode.unwrap_or(running);
+            // A journal that cannot be read keeps no turn from being recorded.
+            journal.same_turn(&key_of(turn, || running, None), episode, number).unwrap_or_default()
+        }
+        _ => None,
+    };
+    let Some(recorded) = recorded.and_then(|recorded| Turn::from_value(&recorded).ok()) else {
+        return Ok(None);
+    };
+    let differs = (&recorded.action, &recorded.response) != (&turn.action, &turn.response);
+    let mut report = RecordReport::recorded_before(&recorded);
+    report.visits = files.section_without_memories(&report.place.scope()).visits;
+    report.warnings.extend(turn.id.as_deref().filter(|_| differs).map(other_with_id));
+    Ok(Some(report))
+}
+
+/// The key by which a turn of many is recognised, in that line of a file. A turn without an episode is of the running
+/// one.
+pub(super) fn key_of(turn: &Turn, running: impl FnOnce() -> u64, line: Option<(&str, usize)>) -> TurnKey {
+    let episode = turn.episode.unwrap_or_else(running);
+    TurnKey::of(turn.id.as_deref(), episode, turn.turn, &turn.action, &turn.response, line)
+}
+
+/// True if the action was answered by the same whole reply at its place before: it is listed there as tried or seen, or
+/// it only waits and is listed nowhere. The list has the first characters of a reply; the journal has all.
+pub(super) fn is_repeat(
+    journal: &Journal,
+    turn: &Turn,
+    place: &Place,
+    section: &Section,
+) -> Result<bool, StoreError> {
+    let folded = |action: &str| fold_action(&stored_line(action));
+    let action = folded(&turn.action);
+    let answer = answer(&turn.response);
+    let reply = stored_reply(&answer);
+    let is_same = |tried: &Attempt| folded(&tried.action) == action && is_same_reply(tried, &reply);
+    let is_seen = |seen: &Attempt| {
+        folded(&seen.action) == action && reply.starts_with(seen.reply.trim_end_matches('…'))
+    };
+    let is_listed = section.tried.iter().any(is_same) || section.seen.iter().any(is_seen);
+    if !is_listed && !is_idle(&action) {
+        return Ok(false);
+    }
+    if is_listed && reply == stored_line(&answer) {
+        return Ok(true);
+    }
+    let last = journal.last_reply(place.id, |other| folded(other) == action)?;
+    Ok(last.is_some_and(|last| stored_line(&last) == stored_line(&turn.response)))
+}
+
+/// The warning about a turn with the id of another.
+pub(super) fn other_with_id(id: &str) -> String {
+    format!("a turn with another action or reply has the id `{id}`: not recorded, unless with `--again`")
+}

@@ -1,0 +1,444 @@
+//! Counts the contents of a memory file, and joins them with the turns in the journal.
+//!
+//! Visits and the episodes of memories are in the file, so these figures outlive the journal. Each section is looked
+//! at once, and of its entries little more than the first lines are read.
+
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, HashMap};
+
+use crate::stats::figures::{
+    ContestedMemory, EpisodeFigures, JournalFigures, PlaceFigures, Stats, TokenFigures, TopLocation,
+};
+use crate::stats::tally::Tally;
+use memories_document::entry_text::HeadReader;
+use memories_document::link::Link;
+use memories_document::types::{Memory, Scope};
+use memories_document::{Document, EntryText, PlaceNames, UnreadSection};
+use memories_recall::budget::estimate_tokens;
+use memories_recall::{Circumstances, Format, Known, Limits, choose, render};
+use memories_store::journal::damage::Damage;
+
+/// The figures of a memory file with its session, and of its journal. `now` is the present time
+/// (RFC 3339), `limits` are those of a recall.
+pub(crate) fn stats(
+    file: String,
+    lasting: &Document,
+    session: &Document,
+    tally: Tally,
+    damage: &Damage,
+    limits: &Limits,
+    now: &str,
+) -> Stats {
+    let mut contents = Contents::default();
+    let mut costs = RecallCosts::of(lasting, session);
+    for unread in sections(lasting, session) {
+        contents.count(&unread, &tally);
+        costs.count(unread, limits);
+    }
+    let queue = tally.queue(now);
+    let episodes = episodes(&contents.episodes, &tally);
+    let mut turns = tally.turns;
+    turns.repeated_share = share(turns.repeated_no_effect, turns.recorded);
+    turns.outcomes.retain(|_, count| *count > 0);
+    contents.contested.sort_by(|one, other| one.scope.cmp(&other.scope));
+    let mean = share(contents.importance, contents.live);
+    Stats {
+        version: 1,
+        file,
+        total_memories: contents.live,
+        avg_importance: mean.map(|mean| (mean * 10.0).round() / 10.0),
+        locations_covered: contents.places_with_memories,
+        top_location: contents.top_location,
+        by_category: contents.by_category,
+        by_status: contents.by_status,
+        by_persistence: contents.by_persistence,
+        contested: contents.contested,
+        tried: contents.tried,
+        places: contents.visited.figures(),
+        recall_tokens: costs.figures(),
+        turns,
+        queue,
+        journal: journal_figures(damage),
+        models: tally.models,
+        memories_without_episode: contents.without_episode,
+        episodes,
+    }
+}
+
+fn journal_figures(damage: &Damage) -> JournalFigures {
+    JournalFigures {
+        unreadable: damage.unreadable,
+        mended: damage.mended,
+        lost_turns: damage.lost_turns(),
+        text: damage.text(),
+    }
+}
+
+/// Every scope once, with its sections in file and session; of the session's only names and memories count.
+fn sections<'a>(lasting: &'a Document, session: &'a Document) -> impl Iterator<Item = UnreadSection<'a>> {
+    let of_session = |unread: UnreadSection<'a>| {
+        let mut known = UnreadSection::nothing(&unread.scope);
+        known.section.to_mut().name.clone_from(&unread.section.name);
+        known.entries = unread.entries.into_iter().map(EntryText::ephemeral).collect();
+        (unread.scope, known)
+    };
+    let mut session: BTreeMap<Scope, UnreadSection<'a>> = session.unread_sections().map(of_session).collect();
+    let mut lasting = lasting.unread_sections();
+    std::iter::from_fn(move || {
+        let Some(mut unread) = lasting.next() else { return session.pop_first().map(|(_, unread)| unread) };
+        if let Some(more) = session.remove(&unread.scope) {
+            if unread.section.name.is_empty() {
+                unread.section.to_mut().name.clone_from(&more.section.name);
+            }
+            unread.entries.extend(more.entries);
+        }
+        Some(unread)
+    })
+}
+
+/// Visited places, and those of them with memories.
+#[derive(Debug, Clone, Copy, Default)]
+struct Places {
+    visited: u64,
+    with_memories: u64,
+}
+
+impl Places {
+    fn count(&mut self, has_memories: bool) {
+        self.visited += 1;
+        self.with_memories += u64::from(has_memories);
+    }
+
+    fn figures(self) -> PlaceFigures {
+        let Places { visited, with_memories } = self;
+        PlaceFigures { visited, with_memories, share: share(with_memories, visited) }
+    }
+}
+
+/// The counts of one episode in the file.
+#[derive(Debug, Clone, Copy, Default)]
+struct EpisodeContents {
+    /// Entries with that number.
+    memories: u64,
+    /// Places visited in it.
+    places: Places,
+}
+
+/// The contents of the file, counted.
+#[derive(Debug, Default)]
+struct Contents {
+    live: u64,
+    /// Sum over the live memories.
+    importance: u64,
+    places_with_memories: u64,
+    top_location: Option<TopLocation>,
+    by_category: BTreeMap<String, u64>,
+    by_status: BTreeMap<&'static str, u64>,
+    by_persistence: BTreeMap<&'static str, u64>,
+    contested: Vec<ContestedMemory>,
+    tried: u64,
+    visited: Places,
+    without_episode: u64,
+    episodes: BTreeMap<u64, EpisodeContents>,
+}
+
+impl Contents {
+    fn count(&mut self, unread: &UnreadSection<'_>, tally: &Tally) {
+        let UnreadSection { scope, section, entries } = unread;
+        let mut heads = HeadReader::default();
+        let mut contests = Vec::new();
+        let (mut live, mut first_episode) = (0, known_since(scope, tally));
+        for entry in entries {
+            let head = heads.read(entry);
+            *self.by_status.entry(head.kind.status.into()).or_default() += 1;
+            match head.episode {
+                Some(episode) => {
+                    self.episodes.entry(episode).or_default().memories += 1;
+                    first_episode = Some(first_episode.map_or(episode, |first| first.min(episode)));
+                }
+                None => self.without_episode += 1,
+            }
+            if !entry.is_live() {
+                continue;
+            }
+            live += 1;
+            self.importance += u64::from(head.importance());
+            match self.by_category.get_mut(head.kind.category.as_str()) {
+                Some(count) => *count += 1,
+                None => drop(self.by_category.insert(head.kind.category.as_str().to_owned(), 1)),
+            }
+            *self.by_persistence.entry(head.kind.persistence.into()).or_default() += 1;
+            if head.contests() {
+                contests.push(entry.read());
+            }
+        }
+        self.live += live;
+        self.tried += section.tried.len() as u64;
+        self.contested.extend(contests.iter().flat_map(|by| contested(unread, by)));
+        for episode in &section.episodes {
+            self.episodes.entry(*episode).or_default();
+        }
+        if matches!(scope, Scope::Location(_)) {
+            self.count_place(unread, live, first_episode);
+        }
+    }
+
+    /// Counts a place with `live` memories. A revised entry has the episode of its last revision; the journal has the
+    /// episode of its first version.
+    fn count_place(&mut self, unread: &UnreadSection<'_>, live: u64, first_episode: Option<u64>) {
+        let UnreadSection { scope, section, .. } = unread;
+        self.places_with_memories += u64::from(live > 0);
+        if section.visits > 0 || !section.episodes.is_empty() {
+            self.visited.count(live > 0);
+        }
+        for episode in &section.episodes {
+            let is_known = first_episode.is_some_and(|first| first <= *episode);
+            self.episodes.entry(*episode).or_default().places.count(is_known);
+        }
+        let is_top = |top: &TopLocation| live > top.memories || live == top.memories && *scope < top.scope;
+        if live > 0 && self.top_location.as_ref().is_none_or(is_top) {
+            let (scope, name) = (scope.clone(), section.name.clone());
+            self.top_location = Some(TopLocation { scope, name, memories: live });
+        }
+    }
+}
+
+/// The live memories of a section that a tentative one contests.
+fn contested(unread: &UnreadSection<'_>, by: &Memory) -> Vec<ContestedMemory> {
+    let links = Link::parse_all(by.see_also.as_deref().unwrap_or_default());
+    let here =
+        links.into_iter().filter(|link| link.scope.as_ref().is_none_or(|other| *other == unread.scope));
+    let titles = here.filter_map(|link| link.title).filter(|title| unread.live_with_title(title).is_some());
+    titles.map(|title| ContestedMemory { scope: unread.scope.clone(), title, by: by.title.clone() }).collect()
+}
+
+/// Most places whose recall is measured. Measuring a place takes ten times as long as counting its memories.
+const MOST_MEASURED: usize = 10_000;
+
+/// The cost of recalling each place alone; of more than [`MOST_MEASURED`] places, of every second, third and so on.
+struct RecallCosts<'a> {
+    lasting: &'a Document,
+    session: &'a Document,
+    names: PlaceNames,
+    ends: HashMap<u64, &'a str>,
+    circumstances: Circumstances<'a>,
+    /// All sections, where a memory links to one.
+    linked: OnceCell<HashMap<Scope, UnreadSection<'a>>>,
+    /// See [`one_in`].
+    one_in: usize,
+    /// Places seen so far, measured or not.
+    places: usize,
+    tokens: Vec<usize>,
+}
+
+impl<'a> RecallCosts<'a> {
+    fn of(lasting: &'a Document, session: &'a Document) -> RecallCosts<'a> {
+        let mut ends = HashMap::new();
+        let mut places = 0;
+        for heading in lasting.headings().chain(session.headings()) {
+            if let Scope::Location(id) = heading.scope {
+                places += 1;
+                if !heading.name.is_empty() {
+                    ends.entry(id).or_insert(heading.name.as_str());
+                }
+            }
+        }
+        let game = lasting.section_without_memories(&Scope::Game).unwrap_or_default();
+        RecallCosts {
+            lasting,
+            session,
+            names: PlaceNames::of(lasting.headings()),
+            circumstances: Circumstances::of(&game, 0, String::new),
+            linked: OnceCell::new(),
+            one_in: one_in(places),
+            places: 0,
+            ends,
+            tokens: Vec::new(),
+        }
+    }
+
+    fn count(&mut self, unread: UnreadSection<'_>, limits: &Limits) {
+        if !matches!(unread.scope, Scope::Location(_)) {
+            return;
+        }
+        self.places += 1;
+        if !(self.places - 1).is_multiple_of(self.one_in) {
+            return;
+        }
+        let linked = |scope: &Scope, title: &str| {
+            let all = || sections(self.lasting, self.session).map(|unread| (unread.scope.clone(), unread));
+            let unread = self.linked.get_or_init(|| all().collect()).get(scope)?;
+            Some((unread.section.name.clone(), unread.live_with_title(title)?.read()))
+        };
+        let RecallCosts { names, ends, circumstances, .. } = &*self;
+        let known = Known { linked: &linked, names, ends, circumstances };
+        let views = choose(&[unread], &known, limits, Format::Text);
+        let tokens = estimate_tokens(&render(&views, Format::Text));
+        self.tokens.push(tokens);
+    }
+
+    fn figures(mut self) -> Option<TokenFigures> {
+        self.tokens.sort_unstable();
+        let max = *self.tokens.last()?;
+        let p50 = self.tokens[(self.tokens.len() - 1) / 2];
+        Some(TokenFigures { places: self.tokens.len() as u64, p50, max })
+    }
+}
+
+/// The step from one measured place to the next: 1 measures all, 2 every second one.
+fn one_in(places: usize) -> usize {
+    places.div_ceil(MOST_MEASURED).max(1)
+}
+
+fn episodes(contents: &BTreeMap<u64, EpisodeContents>, tally: &Tally) -> Vec<EpisodeFigures> {
+    let mut contents = contents.clone();
+    for episode in tally.episodes.keys() {
+        contents.entry(*episode).or_default();
+    }
+    let mut total = 0;
+    let mut figures = |(episode, contents): (u64, EpisodeContents)| {
+        total += contents.memories;
+        let played = tally.episodes.get(&episode).cloned().unwrap_or_default();
+        EpisodeFigures {
+            episode,
+            memories: contents.memories,
+            memories_total: total,
+            places: contents.places.figures(),
+            repeated_share: share(played.repeated_no_effect, played.turns),
+            ..played
+        }
+    };
+    contents.into_iter().map(&mut figures).collect()
+}
+
+fn known_since(scope: &Scope, tally: &Tally) -> Option<u64> {
+    let Scope::Location(id) = scope else { return None };
+    tally.known_since.get(id).copied()
+}
+
+fn share(part: u64, whole: u64) -> Option<f64> {
+    // Four digits are enough for a reader and keep the JSON short.
+    (whole > 0).then(|| (part as f64 / whole as f64 * 10_000.0).round() / 10_000.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use memories_store::journal::entry::Entry;
+
+    const FILE: &str = "\
+# Location Memories
+
+## Location 5: Hall
+**Visits:** 3 | **Episodes:** 1, 2
+
+### Memories
+
+**[SUCCESS] Open door** *(Ep1, T2, importance 700)*
+It opens.
+
+**[DANGER - CORE] Pit** *(Ep2, T9, importance 900)*
+Deep.
+
+**[NOTE - SUPERSEDED] Safe** *(Ep1, T1)*
+[Superseded at Ep2 T9 by \"Pit\"]
+~~Nothing here.~~
+
+### Tried
+
+- `take pit` ×2 *(Ep1, T3)*: No.
+
+---
+
+## Location 6: Yard
+**Visits:** 1 | **Episodes:** 1
+
+---
+
+## NPC troll: The Troll
+
+### Memories
+
+**[NOTE - TENTATIVE] Likes lunch**
+It ate.
+";
+
+    fn figures() -> Stats {
+        let session = "## Location 6: Yard\n\n### Memories\n\n**[NOTE] Gate is open**\nI left it open.\n";
+        let lasting = Document::parse(FILE.to_owned());
+        let session = Document::parse(session.to_owned());
+        let mut tally = Tally::default();
+        for (at, action) in ["wait", "wait", "open"].into_iter().enumerate() {
+            let line = format!(
+                r#"{{"time": "2026-01-0{}T00:00:00Z", "outcome": "tried", "turn": {{"episode": 1,
+                    "action": "{action}", "location_before": {{"id": 5}}}}}}"#,
+                at + 1
+            );
+            tally.count(&Entry::parse(&line).unwrap());
+        }
+        let (damage, limits) = (Damage::default(), Limits::default());
+        stats("m".to_owned(), &lasting, &session, tally, &damage, &limits, "2026-01-31T10:40:00Z")
+    }
+
+    #[test]
+    fn of_many_places_some_are_measured() {
+        assert_eq!([0, 1, 10_000, 10_001, 1_000_000].map(one_in), [1, 1, 1, 2, 100]);
+        let text = (1..=5).map(|id| format!("## Location {id}: A\n\n**[NOTE] a**\nb\n")).collect::<String>();
+        let (lasting, session) = (Document::parse(text), Document::parse(String::new()));
+        let mut costs = RecallCosts { one_in: 2, ..RecallCosts::of(&lasting, &session) };
+        sections(&lasting, &session).for_each(|unread| costs.count(unread, &Limits::default()));
+        assert_eq!(costs.figures().unwrap().places, 3);
+    }
+
+    #[test]
+    fn what_the_file_says() {
+        let figures = figures();
+        assert_eq!((figures.total_memories, figures.locations_covered, figures.tried), (4, 2, 1));
+        assert_eq!(figures.avg_importance, Some(650.0));
+        let top = figures.top_location.unwrap();
+        assert_eq!((top.scope, top.name.as_str(), top.memories), (Scope::Location(5), "Hall", 2));
+        assert_eq!(figures.by_category.into_values().collect::<Vec<_>>(), [1, 2, 1]);
+        assert_eq!(
+            figures.by_status.into_iter().collect::<Vec<_>>(),
+            [("active", 3), ("superseded", 1), ("tentative", 1)]
+        );
+        assert_eq!(
+            figures.by_persistence.into_iter().collect::<Vec<_>>(),
+            [("core", 1), ("ephemeral", 1), ("permanent", 2)]
+        );
+        assert_eq!(figures.places, PlaceFigures { visited: 2, with_memories: 2, share: Some(1.0) });
+        let tokens = figures.recall_tokens.unwrap();
+        assert!(tokens.places == 2 && tokens.p50 < tokens.max, "{tokens:?}");
+    }
+
+    #[test]
+    fn what_each_episode_brought() {
+        let figures = figures();
+        let rows: Vec<(u64, u64, u64, u64, Option<f64>)> = figures
+            .episodes
+            .iter()
+            .map(|one| (one.episode, one.turns, one.memories, one.memories_total, one.places.share))
+            .collect();
+        assert_eq!(rows, [(1, 3, 2, 2, Some(0.5)), (2, 0, 1, 3, Some(1.0))]);
+        assert_eq!(figures.episodes[0].repeated_share, Some(0.3333));
+        assert_eq!(figures.memories_without_episode, 2);
+        assert_eq!(figures.turns.since.as_deref(), Some("2026-01-01T00:00:00Z"));
+        assert_eq!(figures.turns.until.as_deref(), Some("2026-01-03T00:00:00Z"));
+    }
+
+    #[test]
+    fn nothing_has_no_shares() {
+        let empty = Document::parse(String::new());
+        let figures = stats(
+            String::new(),
+            &empty,
+            &empty,
+            Tally::default(),
+            &Damage::default(),
+            &Limits::default(),
+            "2026-01-31T10:40:00Z",
+        );
+        assert_eq!((figures.avg_importance, figures.recall_tokens, figures.top_location), (None, None, None));
+        assert!(figures.episodes.is_empty() && figures.turns.repeated_share.is_none());
+    }
+}

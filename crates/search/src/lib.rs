@@ -1,0 +1,53 @@
+//! Search by meaning: which memories answer a question, and how relevant they are.
+//!
+//! A question enters with a memory file; memories leave, the most relevant first, each with a number
+//! from 0 to 1. The flow is [`Searcher::query`]: a snapshot of the file → look each entry's text up in the
+//! index, compute what it lacks → score all → filter, the most similar first. It always holds that
+//!
+//! * a relevance depends on the file, the question and the settings: not on filters, not on whether
+//!   there is an index, not on what else was found;
+//! * nothing is written but the index, which may be lost, stale or damaged without any harm;
+//! * only the entries that are returned are parsed in full;
+//! * questions are answered side by side: none waits for another one's embedder.
+
+mod breaker;
+mod canonical_questions;
+mod cjk;
+pub mod corpus;
+mod dates;
+pub mod embedded;
+pub mod embedder;
+pub mod entries;
+pub mod filter;
+pub mod grounding;
+pub(crate) mod index;
+mod index_keeper;
+mod language;
+mod library;
+pub mod named;
+pub mod parsed_query;
+mod part;
+mod prepared_index;
+pub mod ranking;
+mod results;
+pub mod score;
+mod scoring_threads;
+pub mod searchable_text;
+mod searcher;
+mod second_round;
+pub mod served;
+mod settings;
+pub mod similar_pairs;
+pub mod similarity;
+mod stored_index;
+mod term_similarities;
+mod term_weight;
+mod text_statistics;
+pub mod top;
+mod vocabulary;
+pub mod words;
+
+pub use results::cut_to_passages;
+pub use results::{ANSWER_TOKENS, Hit, SearchError, SearchResults};
+pub use searcher::Searcher;
+pub use settings::SearchSettings;

@@ -1,0 +1,284 @@
+//! Parses a query into terms and quoted phrases.
+//!
+//! A query enters as a person wrote it; [`mod@crate::score`] compares the parsed query with texts.
+//! Each word counts once; stop words do not count.
+
+use crate::dates::{dated, undated};
+use crate::term_weight::term_weight;
+use crate::words::{each_word, is_stop_word, stem, words};
+
+/// Maximum number of terms; words beyond it count only through the query vector.
+pub(super) const MAX_TERMS: usize = 128;
+
+/// Groups of synonyms in text games, one group a line: commands, directions and common things.
+const COMMON_SYNONYMS: &str = "\
+get take grab
+look examine inspect describe
+attack fight kill hit
+drop discard
+open unlock
+close shut
+go walk
+north n
+south s
+east e
+west w
+up u
+down d
+northeast ne
+northwest nw
+southeast se
+southwest sw
+lamp lantern light
+say talk speak tell ask
+die death dead kill
+carry hold inventory
+";
+
+/// Weight of a synonym of text games, in tenths of an exact match.
+const COMMON_TENTHS: u32 = 4;
+
+/// Weight of a synonym of the user's own, in tenths of an exact match.
+const OWN_TENTHS: u32 = 7;
+
+/// Groups of stems that mean the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Synonyms {
+    /// Each with its weight, in tenths.
+    groups: Vec<(Vec<String>, u32)>,
+}
+
+/// A stem that means the same as a term.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Synonym {
+    /// The stem.
+    pub stem: String,
+    /// Its weight, in tenths of an exact match.
+    pub tenths: u32,
+}
+
+impl Default for Synonyms {
+    /// The synonyms of text games.
+    fn default() -> Synonyms {
+        let lines =
+            COMMON_SYNONYMS.lines().map(|line| line.split(' ').map(str::to_owned).collect::<Vec<_>>());
+        Synonyms::none().with_groups(lines, COMMON_TENTHS)
+    }
+}
+
+impl Synonyms {
+    /// No synonyms.
+    pub(crate) fn none() -> Synonyms {
+        Synonyms { groups: Vec::new() }
+    }
+
+    /// Adds groups of single words of the user's own.
+    pub(crate) fn with(self, groups: impl IntoIterator<Item = Vec<String>>) -> Synonyms {
+        self.with_groups(groups, OWN_TENTHS)
+    }
+
+    fn with_groups(mut self, groups: impl IntoIterator<Item = Vec<String>>, tenths: u32) -> Synonyms {
+        for group in groups {
+            let words = group.iter().flat_map(|word| words(word));
+            self.groups.push((words.map(|word| stem(&word).into_owned()).collect(), tenths));
+        }
+        self
+    }
+
+    /// The other stems in the groups of a stem.
+    fn of(&self, stem: &str) -> Vec<Synonym> {
+        let mut found: Vec<Synonym> = Vec::new();
+        for (group, tenths) in self.groups.iter().filter(|(group, _)| group.iter().any(|word| word == stem)) {
+            for word in group.iter().filter(|word| *word != stem) {
+                match found.iter_mut().find(|known| known.stem == *word) {
+                    Some(known) => known.tenths = known.tenths.max(*tenths),
+                    None => found.push(Synonym { stem: word.clone(), tenths: *tenths }),
+                }
+            }
+        }
+        found
+    }
+}
+
+/// One word of a query.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Term {
+    /// The folded word.
+    pub word: String,
+    /// Its stem.
+    pub stem: String,
+    /// Its synonyms.
+    pub synonyms: Vec<Synonym>,
+    /// Factor of its weight, by the kind of word that it is; 0 for one that says nothing.
+    pub weight: f64,
+}
+
+/// How a word of a text matches a term.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum TermMatch {
+    /// A synonym of the term, with its weight in tenths of an exact match.
+    Synonym(u32),
+    /// The stem of the term.
+    Stem,
+}
+
+impl Term {
+    /// Compares a stem, given in two parts, with the term and its synonyms.
+    pub(crate) fn matches(&self, stem: (&str, &str)) -> Option<TermMatch> {
+        let same = |own: &str| own.strip_prefix(stem.0).is_some_and(|ending| ending == stem.1);
+        if same(&self.stem) {
+            return Some(TermMatch::Stem);
+        }
+        let synonym = self.synonyms.iter().find(|synonym| same(&synonym.stem));
+        synonym.map(|synonym| TermMatch::Synonym(synonym.tenths))
+    }
+}
+
+/// A query split into terms and phrases.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ParsedQuery {
+    /// The query as it was written, trimmed.
+    pub text: String,
+    /// The query without the dates that name a day; the query vector is that of this text.
+    pub undated: String,
+    /// Its words without stop words, each once; dates as `dated` writes them.
+    pub terms: Vec<Term>,
+    /// The words of `undated` that are terms, each with the number of its term, as often as they occur.
+    pub(crate) meant: Vec<(String, usize)>,
+    /// Quoted phrases, as stems that must follow each other in a text.
+    pub phrases: Vec<Vec<String>>,
+}
+
+impl ParsedQuery {
+    /// Parses a query; `None` if it contains no word.
+    pub fn parse(text: &str, synonyms: &Synonyms) -> Option<ParsedQuery> {
+        let text = text.trim();
+        let mut query_words: Vec<String> = words(&dated(text));
+        if query_words.is_empty() {
+            return None;
+        }
+        query_words.extend(origin_marks(&query_words));
+        let mut terms: Vec<Term> = Vec::new();
+        for word in query_words.iter().filter(|word| !is_stop_word(word)) {
+            let stem = stem(word).into_owned();
+            if terms.len() < MAX_TERMS && !terms.iter().any(|term| term.stem == stem) {
+                let weight = term_weight(word, &stem);
+                terms.push(Term { word: word.clone(), synonyms: synonyms.of(&stem), stem, weight });
+            }
+        }
+        let phrases = quoted(text).map(stems).filter(|stems| !stems.is_empty()).collect();
+        let undated = undated(text).into_owned();
+        let mut meant = words(&undated);
+        meant.retain(|word| !is_stop_word(word));
+        let number_of = |word: &String| terms.iter().position(|term| term.stem == stem(word));
+        let meant = meant.into_iter().filter_map(|word| number_of(&word).map(|term| (word, term))).collect();
+        Some(ParsedQuery { text: text.to_owned(), undated, terms, meant, phrases })
+    }
+
+    /// True if a text contains all quoted phrases.
+    pub(crate) fn phrases_are_in(&self, text: &str) -> bool {
+        if self.phrases.is_empty() {
+            return true;
+        }
+        let stems = stems(text);
+        self.phrases.iter().all(|phrase| stems.windows(phrase.len()).any(|window| window == phrase))
+    }
+
+    /// The share of the query's words that a text has, from 0 to 1.
+    pub(crate) fn share_in(&self, text: &str) -> f32 {
+        let stems = stems(&dated(text));
+        let has = |term: &&Term| stems.iter().any(|stem| term.matches((stem, "")).is_some());
+        let weight: f64 = self.terms.iter().filter(has).map(|term| term.weight).sum();
+        let all: f64 = self.terms.iter().map(|term| term.weight).sum();
+        if all > 0.0 { (weight / all) as f32 } else { 0.0 }
+    }
+
+    /// The words of a text that match a term, folded, sorted, each once.
+    pub fn matching_words(&self, text: &str) -> Vec<String> {
+        let mut found = words(text);
+        found.retain(|word| self.matches_word(word));
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// True if a word of a text matches a term, by its stem or as a synonym.
+    pub fn matches_word(&self, word: &str) -> bool {
+        let mut matches = false;
+        each_word(word, |word| {
+            let stem = stem(word);
+            matches |= self.terms.iter().any(|term| term.matches((&stem, "")).is_some());
+        });
+        matches
+    }
+}
+
+fn stems(text: &str) -> Vec<String> {
+    words(text).iter().map(|word| stem(word).into_owned()).collect()
+}
+
+/// `ep3` for `episode 3`, `t12` for `turn 12`: the form in which texts are indexed.
+fn origin_marks(words: &[String]) -> Vec<String> {
+    let mark = |pair: &[String]| {
+        let letter = match pair[0].as_str() {
+            "episode" | "ep" => "ep",
+            "turn" => "t",
+            _ => return None,
+        };
+        pair[1].bytes().all(|byte| byte.is_ascii_digit()).then(|| format!("{letter}{}", pair[1]))
+    };
+    words.windows(2).filter_map(mark).collect()
+}
+
+/// The parts of a text in quotation marks.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    let is_quote = |c: char| matches!(c, '"' | '“' | '”' | '„' | '«' | '»');
+    let count = text.matches(is_quote).count();
+    // A mark without a counterpart quotes nothing.
+    text.split(is_quote).take(count / 2 * 2).skip(1).step_by(2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn question(text: &str) -> ParsedQuery {
+        ParsedQuery::parse(text, &Synonyms::default()).unwrap()
+    }
+
+    fn stems_of(text: &str) -> Vec<String> {
+        question(text).terms.into_iter().map(|term| term.stem).collect()
+    }
+
+    #[test]
+    fn terms_count_once_and_stop_words_not() {
+        assert_eq!(stems_of("Where did I see the keys, which key?"), ["see", "key"]);
+        assert_eq!(stems_of("what was it?"), [""; 0]);
+        assert_eq!(
+            stems_of("what happened in episode 3, turn 12?")[1..],
+            ["episod", "3", "turn", "12", "ep3", "t12"]
+        );
+        assert_eq!(ParsedQuery::parse(" ?! ", &Synonyms::default()), None);
+    }
+
+    #[test]
+    fn quoted_phrases_must_be_there() {
+        let asked = question("where is the \"Rusty keys\" of “the troll”? \"");
+        assert_eq!(asked.phrases, [vec!["rusti", "key"], vec!["the", "troll"]]);
+        assert!(asked.phrases_are_in("A rusty key. The trolls have it."));
+        assert!(!asked.phrases_are_in("A rusty old key. The troll has it."));
+        assert!(question("5\" nails").phrases.is_empty());
+    }
+
+    #[test]
+    fn synonyms_match_too() {
+        let asked = question("take the lamp");
+        assert_eq!(asked.terms[0].matches(("tak", "e")), Some(TermMatch::Stem));
+        assert_eq!(asked.terms[0].matches(("get", "")), Some(TermMatch::Synonym(COMMON_TENTHS)));
+        assert_eq!(asked.terms[0].matches(("go", "")), None);
+        assert!(asked.matches_word("Lantern's") && !asked.matches_word("troll"));
+        let own = Synonyms::none().with([vec!["grue".to_owned(), "Monsters".to_owned()]]);
+        let asked = ParsedQuery::parse("a monster", &own).unwrap();
+        assert_eq!(asked.terms[0].synonyms, [Synonym { stem: "grue".to_owned(), tenths: OWN_TENTHS }]);
+    }
+}

@@ -1,0 +1,77 @@
+//! The similarity of each entry of a file to a query: its own score, its neighbours', and the second round.
+//!
+//! A corpus with the entries whose texts it holds enters; for each entry a [`Ranked`] leaves. Nothing here depends on
+//! filters or on how much is wanted.
+
+use crate::corpus::Corpus;
+use crate::embedder::QueryVector;
+use crate::entries::Entries;
+use crate::parsed_query::ParsedQuery;
+use crate::score::{QueryMeaning, SimilarityParts, TextScore, score};
+use crate::second_round::add_second_round;
+use crate::text_statistics::TextStatistics;
+
+/// Weight of the line before and of the line after in the score of a line of dialogue.
+const NEIGHBOUR_WEIGHT: f32 = 0.2;
+
+/// Longest line of dialogue, in words, that has all of this weight; a longer one says enough itself.
+const SHORT_LINE: f32 = 30.0;
+
+/// How similar an entry is to a query.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ranked {
+    /// The number to rank by.
+    pub strength: f32,
+    /// From 0 to 1; the higher the strength, the higher, up to 1.
+    pub similarity: f32,
+    /// The components of the entry's own strength.
+    pub parts: SimilarityParts,
+}
+
+/// The similarity of each entry to a query, and the vector that its passages are compared with. `None` if the corpus
+/// is inconsistent, which only a damaged index can cause.
+pub fn rank(
+    corpus: &Corpus,
+    query: &ParsedQuery,
+    meaning: &QueryMeaning<'_>,
+    entries: &Entries<'_>,
+    second_round: bool,
+) -> Option<(Vec<Ranked>, QueryVector)> {
+    rank_with(None, corpus, query, meaning, entries, second_round)
+}
+
+/// The same, where the statistics of the stored part about this query were collected already.
+pub(super) fn rank_with(
+    stored: Option<TextStatistics>,
+    corpus: &Corpus,
+    query: &ParsedQuery,
+    meaning: &QueryMeaning<'_>,
+    entries: &Entries<'_>,
+    second_round: bool,
+) -> Option<(Vec<Ranked>, QueryVector)> {
+    let scores = score(corpus, query, meaning, stored, |text| entries.live_texts[text])?;
+    let own: Vec<TextScore> = entries.texts.iter().map(|&text| scores.texts[text]).collect();
+    let mut strengths = with_neighbours(&own, entries.follows);
+    if second_round {
+        add_second_round(corpus, query, &scores, entries, &mut strengths)?;
+    }
+    let ranked = own.iter().zip(strengths).map(|(own, strength)| Ranked {
+        strength,
+        similarity: scores.scale.similarity(strength),
+        parts: own.parts,
+    });
+    Some((ranked.collect(), scores.query))
+}
+
+/// The strengths of entries, with a share of both neighbours' for lines of dialogue.
+fn with_neighbours(own: &[TextScore], follows: &dyn Fn(usize) -> bool) -> Vec<f32> {
+    let mut all: Vec<f32> = own.iter().map(|score| score.strength).collect();
+    let weight = |at: usize| NEIGHBOUR_WEIGHT * (SHORT_LINE / own[at].length.max(1) as f32).min(1.0);
+    for second in 1..own.len() {
+        if follows(second) {
+            all[second - 1] += weight(second - 1) * own[second].strength;
+            all[second] += weight(second) * own[second - 1].strength;
+        }
+    }
+    all
+}

@@ -1,0 +1,284 @@
+//! Search for any number of questions, from any number of threads.
+//!
+//! Questions enter and results leave. What was read and computed is shared by all questions until the
+//! file changes; then the first one to come builds it anew, and those that come meanwhile wait for it. No
+//! lock is held while an embedder is asked for a question's vector. A searcher with a time limit waits for a served
+//! embedder no longer than that, and leaves one that failed alone for a while.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+
+use crate::breaker::Breaker;
+use crate::embedded::StaticModel;
+use crate::embedder::{EmbedError, Embedder};
+use crate::filter::Filter;
+use crate::library::{Library, Similarities};
+use crate::parsed_query::{ParsedQuery, Synonyms};
+use crate::prepared_index::{IndexStart, PreparedIndex, read_with_index};
+use crate::results::{SearchError, SearchResults};
+use crate::score::QueryMeaning;
+use crate::scoring_threads::ScoringThreads;
+use crate::settings::SearchSettings;
+use crate::text_statistics::TextStatistics;
+use memories_document::types::lock::lock;
+use memories_notebook::{SharedSnapshot, Snapshot};
+use memories_store::Store;
+
+/// Number of questions whose similarities are kept until the file changes.
+const KEPT_QUESTIONS: usize = 32;
+
+/// Answers questions about one memory file.
+pub struct Searcher {
+    files: Arc<SharedSnapshot>,
+    settings: SearchSettings,
+    synonyms: Synonyms,
+    engine: Arc<Engine>,
+    /// Used when the embedder of `engine` fails and allows a fallback. Vectors of two embedders are never
+    /// compared.
+    fallback: Engine,
+    /// Limits the time that a served embedder has.
+    breaker: Option<Breaker>,
+}
+
+impl Searcher {
+    /// Nothing is read before the first question.
+    pub fn new(
+        files: impl Into<Arc<SharedSnapshot>>,
+        settings: SearchSettings,
+        embedder: Box<dyn Embedder>,
+    ) -> Searcher {
+        let synonyms = settings.all_synonyms();
+        let fallback = Engine::new(Box::new(StaticModel::new()));
+        let engine = Arc::new(Engine::new(embedder));
+        Searcher { files: files.into(), settings, synonyms, engine, fallback, breaker: None }
+    }
+
+    /// The same, but a served embedder has only this time for a question. After a failure it is not asked for a
+    /// minute.
+    pub fn with_time_limit(mut self, limit: Duration) -> Searcher {
+        self.breaker = self.engine.embedder.is_served().then(|| Breaker::new(limit));
+        self
+    }
+
+    /// The file that is searched.
+    pub fn files(&self) -> &SharedSnapshot {
+        &self.files
+    }
+
+    /// Finds the `count` most relevant memories that the filter wants.
+    ///
+    /// # Errors
+    ///
+    /// See [`SearchError`].
+    pub fn query(&self, question: &str, filter: &Filter, count: usize) -> Result<SearchResults, SearchError> {
+        self.query_with(&self.settings, question, filter, count)
+    }
+
+    /// As [`Searcher::query`], without a minimum relevance: everything that the filter wants.
+    ///
+    /// # Errors
+    ///
+    /// See [`SearchError`].
+    pub fn query_all(
+        &self,
+        question: &str,
+        filter: &Filter,
+        count: usize,
+    ) -> Result<SearchResults, SearchError> {
+        let settings = SearchSettings { floor: 0.0, ..self.settings.clone() };
+        self.query_with(&settings, question, filter, count)
+    }
+
+    fn query_with(
+        &self,
+        settings: &SearchSettings,
+        question: &str,
+        filter: &Filter,
+        count: usize,
+    ) -> Result<SearchResults, SearchError> {
+        let question = ParsedQuery::parse(question, &self.synonyms).ok_or(SearchError::EmptyQuestion)?;
+        let (snapshot, prepared) = if self.engine.begins_with_index() {
+            read_with_index(&self.files, &*self.engine.embedder, &question)?
+        } else {
+            (self.files.current()?, None)
+        };
+        let second_round = settings.second_round;
+        let scored = match &self.breaker {
+            None => self.engine.score(self.files.store(), &snapshot, &question, second_round, prepared),
+            Some(breaker) => {
+                let (engine, store) = (Arc::clone(&self.engine), self.files.store().clone());
+                let (snapshot, question) = (Arc::clone(&snapshot), question.clone());
+                breaker.run(move || engine.score(&store, &snapshot, &question, second_round, None))
+            }
+        };
+        let (scored, fallback) = match scored {
+            Err(error) if self.engine.embedder.falls_back() => {
+                let scored =
+                    self.fallback.score(self.files.store(), &snapshot, &question, second_round, None);
+                (scored?, Some(error))
+            }
+            scored => (scored?, None),
+        };
+        let Scored { library, similarities } = scored;
+        let hits = library.choose(&similarities, &question, filter, count, settings);
+        Ok(SearchResults { hits, entries: snapshot.entries().len(), question, fallback })
+    }
+}
+
+/// A library with the similarities of its entries to one question.
+struct Scored {
+    library: Arc<Library>,
+    similarities: Arc<Similarities>,
+}
+
+/// An embedder and its current library.
+struct Engine {
+    embedder: Box<dyn Embedder>,
+    threads: ScoringThreads,
+    current_build: Mutex<Option<Arc<Build>>>,
+}
+
+/// The library of one snapshot, built once.
+struct Build {
+    snapshot: Arc<Snapshot>,
+    /// False if indexes may not be used, because one was inconsistent.
+    uses_index: bool,
+    /// The library of the snapshot before, until its index is taken over.
+    before: Mutex<Option<Arc<Library>>>,
+    library: OnceLock<Result<Arc<Library>, EmbedError>>,
+    /// The last questions, the latest at the end.
+    known: Mutex<VecDeque<(ParsedQuery, Arc<Similarities>)>>,
+}
+
+impl Engine {
+    fn new(embedder: Box<dyn Embedder>) -> Engine {
+        Engine { embedder, threads: ScoringThreads::new(), current_build: Mutex::new(None) }
+    }
+
+    /// True if the next question may begin with the stored index, before anything is known of the file. The stamp of a
+    /// served embedder is known later.
+    fn begins_with_index(&self) -> bool {
+        !self.embedder.is_served() && lock(&self.current_build).is_none()
+    }
+
+    /// The similarities of the entries of a snapshot to a question. An inconsistent index is made anew.
+    fn score(
+        &self,
+        store: &Store,
+        snapshot: &Arc<Snapshot>,
+        question: &ParsedQuery,
+        second_round: bool,
+        prepared: Option<PreparedIndex>,
+    ) -> Result<Scored, EmbedError> {
+        let build = self.build_of(snapshot, true);
+        if let Some(scored) = build.known(question) {
+            return Ok(scored);
+        }
+        let embedder = &*self.embedder;
+        // Before the library: dimensions and stamp of a served embedder are final only after its first vector.
+        let vector = if snapshot.entries().is_empty() {
+            Vec::new()
+        } else {
+            embedder.embed_query(&question.undated)?
+        };
+        let (library, statistics) = self.library(store, &build, question, prepared)?;
+        let meaning = QueryMeaning {
+            vector: &vector,
+            unrelated: embedder.unrelated(),
+            adds_words: embedder.adds_words(),
+        };
+        let score = |library: &Library, statistics| {
+            self.threads.run(|| library.similarities(question, &meaning, second_round, statistics))
+        };
+        if let Some(similarities) = score(&library, statistics) {
+            return Ok(build.keep(question, library, similarities));
+        }
+        let build = self.build_of(snapshot, false);
+        let (library, _) = self.library(store, &build, question, None)?;
+        let similarities = score(&library, None);
+        Ok(build.keep(question, library, similarities.expect("an index that was just made is consistent")))
+    }
+
+    /// The library of a build, made by the first caller. If that fails, all callers that waited
+    /// get the error; later callers try again. The first caller may get statistics about its question, too.
+    fn library(
+        &self,
+        store: &Store,
+        build: &Arc<Build>,
+        question: &ParsedQuery,
+        prepared: Option<PreparedIndex>,
+    ) -> Result<(Arc<Library>, Option<TextStatistics>), EmbedError> {
+        let mut first = None;
+        let library = build.library.get_or_init(|| {
+            let snapshot = Arc::clone(&build.snapshot);
+            let start =
+                prepared.map_or_else(|| build.start(), |prepared| IndexStart::Prepared(Box::new(prepared)));
+            let (library, statistics) = Library::open(store, snapshot, &*self.embedder, start, question)?;
+            first = statistics;
+            Ok(Arc::new(library))
+        });
+        if library.is_err() {
+            lock(&self.current_build).take_if(|current| Arc::ptr_eq(current, build));
+        }
+        Ok((library.clone()?, first))
+    }
+
+    /// The current build if it is of this snapshot, else a new one. Without `uses_index`, it is one that
+    /// ignores the stored index.
+    fn build_of(&self, snapshot: &Arc<Snapshot>, uses_index: bool) -> Arc<Build> {
+        let mut current_build = lock(&self.current_build);
+        let fits =
+            |build: &Build| Arc::ptr_eq(&build.snapshot, snapshot) && (uses_index || !build.uses_index);
+        match &*current_build {
+            Some(build) if fits(build) => Arc::clone(build),
+            before => {
+                let before = before.as_ref().filter(|_| uses_index).and_then(|before| before.finished());
+                let build = Build::new(Arc::clone(snapshot), uses_index, before);
+                Arc::clone(current_build.insert(Arc::new(build)))
+            }
+        }
+    }
+}
+
+impl Build {
+    fn new(snapshot: Arc<Snapshot>, uses_index: bool, before: Option<Arc<Library>>) -> Build {
+        let before = Mutex::new(before);
+        Build { snapshot, uses_index, before, library: OnceLock::new(), known: Mutex::default() }
+    }
+
+    /// The library, where it is made already.
+    fn finished(&self) -> Option<Arc<Library>> {
+        self.library.get()?.as_ref().ok().map(Arc::clone)
+    }
+
+    /// The index that the library begins with.
+    fn start(&self) -> IndexStart {
+        match lock(&self.before).take() {
+            _ if !self.uses_index => IndexStart::Nothing,
+            Some(before) => IndexStart::From(Box::new(before.index().clone())),
+            None => IndexStart::Stored,
+        }
+    }
+
+    /// The similarities to a question that was asked before.
+    fn known(&self, question: &ParsedQuery) -> Option<Scored> {
+        let library = self.finished()?;
+        let mut known = lock(&self.known);
+        let at = known.iter().position(|(known, _)| known == question)?;
+        let latest = known.remove(at)?;
+        let similarities = Arc::clone(&latest.1);
+        known.push_back(latest);
+        Some(Scored { library, similarities })
+    }
+
+    fn keep(&self, question: &ParsedQuery, library: Arc<Library>, similarities: Similarities) -> Scored {
+        let similarities = Arc::new(similarities);
+        let mut known = lock(&self.known);
+        if known.len() == KEPT_QUESTIONS {
+            known.pop_front();
+        }
+        known.push_back((question.clone(), Arc::clone(&similarities)));
+        Scored { library, similarities }
+    }
+}

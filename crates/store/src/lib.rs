@@ -1,0 +1,494 @@
+//! The only room that writes files: each one whole, by one writer at a time, with backups.
+//!
+//! The path of a memory file enters, and a function from its text to a new one. The new file leaves, its
+//! backups, and beside it a folder with lock, journal and state ([`Sidecar`]). The store handles bytes,
+//! lines and paths; it does not interpret the text. These invariants hold:
+//!
+//! * At each moment, also after a kill or a power cut, the file is the whole old or the whole new text.
+//! * No writer's change is lost to another writer. No change of an editor, which takes no lock, is lost
+//!   to a writer.
+//! * Readers take no lock, write nothing and need no right to write.
+//! * The journal reports a change after the file has it and before the next change, also after a kill in between.
+//! * State, session and lines that are to be synced survive a power cut, once an update has returned.
+//!
+//! The contract names the two cases in which a text of an editor is in the backup alone, or lost.
+
+#![allow(clippy::disallowed_methods, reason = "this is the room that writes files for all others")]
+
+mod aligned_bytes;
+mod at;
+mod atomic_write;
+mod attributes;
+mod backups;
+mod command_log;
+mod error;
+mod file_version;
+mod folder;
+mod follow;
+mod git;
+pub mod journal;
+mod lock;
+mod log;
+mod note;
+mod occasion;
+mod other_file;
+mod path;
+mod platform;
+mod private_file;
+mod remotes;
+mod replace;
+mod scratch;
+mod settled;
+mod sidecar;
+mod state;
+mod swap;
+mod working_copy;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+pub use aligned_bytes::AlignedBytes;
+pub use atomic_write::{Existing, create_folder, write_file, write_script};
+pub use backups::Backup;
+pub use command_log::CommandLog;
+pub use error::{Foreign, StoreError};
+pub use file_version::{OpenFiles, is_utf16, text_of};
+pub use follow::Follower;
+pub use git::Index;
+pub use log::{LineLog, LogLine, Rotation};
+pub use occasion::Occasion;
+pub use other_file::{OtherFile, make_folders, real_path, remove_empty_folder};
+pub use path::{is_markdown, refuse_link_out, without_dots};
+pub use platform::changed_at;
+pub use private_file::{change_private, read_bounded};
+pub use remotes::Remotes;
+pub use scratch::ScratchFile;
+pub use sidecar::{INDEX, SERVED_INDEX, Sidecar};
+pub use state::{Agreement, State};
+pub use working_copy::WorkingCopy;
+
+use backups::Outweighing;
+use file_version::FileVersion;
+use folder::Folder;
+use lock::{Lock, Signature, Written};
+use replace::Outcome;
+use sidecar::Staged;
+
+/// Times that an edit is tried when an editor changes the file meanwhile.
+const MAX_TRIES: u32 = 10;
+
+/// The file in the sidecar that writers lock.
+const LOCK: &str = "lock";
+
+/// A memory file, which need not exist yet, and what is kept beside it.
+#[derive(Debug, Clone)]
+pub struct Store {
+    path: PathBuf,
+    real_path: PathBuf,
+    sidecar: Sidecar,
+    lock_timeout: Duration,
+}
+
+impl Store {
+    /// Finds the file behind a path, through symbolic links, even if it does not exist yet. Creates
+    /// nothing; refuses a folder or a device. A writer waits for others up to `lock_timeout`.
+    pub fn open(path: impl AsRef<Path>, lock_timeout: Duration) -> Result<Store, StoreError> {
+        let path = path.as_ref().to_owned();
+        let real_path = path::resolve(&path)?;
+        let sidecar = Sidecar::of(&real_path);
+        Ok(Store { path, real_path, sidecar, lock_timeout })
+    }
+
+    /// The store with another path in its messages.
+    pub fn shown_as(self, path: PathBuf) -> Store {
+        Store { path, ..self }
+    }
+
+    /// The same, for writers that would rather write nothing than wait for the lock.
+    pub fn without_waiting(&self) -> Store {
+        Store { lock_timeout: Duration::ZERO, ..self.clone() }
+    }
+
+    /// The right to work off the queue of the journal; `None` while another process has it. It keeps nobody from
+    /// writing.
+    pub fn try_lock_queue(&self) -> Result<Option<QueueLock>, StoreError> {
+        match Lock::acquire(&self.sidecar, "queue-lock", Duration::ZERO) {
+            Ok((lock, _)) => Ok(Some(QueueLock { _lock: lock })),
+            Err(StoreError::Locked { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The right to sync this file with remote copies. Waits for other processes that do so, up to `limit`.
+    ///
+    /// # Errors
+    ///
+    /// When another one still does so then, and when the sidecar cannot be made.
+    pub fn remotes(&self, limit: Duration) -> Result<Remotes, StoreError> {
+        Remotes::open(&self.sidecar, limit)
+    }
+
+    /// A text that is kept for a remote copy, for a process that only looks; `None` where there is none.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read, or is not UTF-8.
+    pub fn remote_text(&self, name: &str) -> Result<Option<String>, StoreError> {
+        Remotes::look(&self.sidecar, name)
+    }
+
+    /// The path as it was given, for messages.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The path of the file itself: absolute, without symbolic links.
+    pub fn real_path(&self) -> &Path {
+        &self.real_path
+    }
+
+    /// The folder for lock, journal and state. It need not exist.
+    pub fn folder(&self) -> &Path {
+        self.sidecar.folder()
+    }
+
+    /// True if a path is the memory file, or anything beside it that the program keeps.
+    pub fn owns(&self, real_path: &Path) -> bool {
+        let sidecars = self.folder().parent().unwrap_or(self.folder());
+        real_path == self.real_path || real_path.starts_with(sidecars)
+    }
+
+    /// Journal, state and session, to be read without the lock.
+    pub fn sidecar(&self) -> &Sidecar {
+        &self.sidecar
+    }
+
+    /// The size of the file in bytes; 0 where there is none.
+    pub fn size(&self) -> u64 {
+        std::fs::metadata(&self.real_path).map_or(0, |metadata| metadata.len())
+    }
+
+    /// The whole text; `None` where there is no file.
+    pub fn read(&self) -> Result<Option<String>, StoreError> {
+        file_version::read(&self.real_path)
+    }
+
+    /// The memory file and its session, for a reader that wants parts of them or wants to notice when
+    /// they change. A session that cannot be read is as good as none.
+    pub fn open_files(&self) -> Result<OpenFiles, StoreError> {
+        let memories = FileVersion::open(&self.real_path)?;
+        Ok(OpenFiles { memories, session: self.sidecar.session_if_readable() })
+    }
+
+    /// The former states that are kept, newest first: the first is the state before the last write.
+    pub fn backups(&self) -> Result<Vec<Backup>, StoreError> {
+        self.sidecar.open()?.map_or(Ok(Vec::new()), |folder| backups::list(&folder))
+    }
+
+    /// A warning where a former state outweighs the file, which vanished or was saved in part.
+    pub fn outweighed(&self) -> Option<StoreError> {
+        let folder = self.sidecar.open().ok()??;
+        self.outweighed_at(&folder, self.size())
+    }
+
+    /// The same for a file of that size in bytes.
+    fn outweighed_at(&self, folder: &Folder, file_size: u64) -> Option<StoreError> {
+        backups::largest_outweighing(folder, file_size).ok()?.map(|state| self.outweighed_by(state))
+    }
+
+    fn outweighed_by(&self, state: Outweighing) -> StoreError {
+        let Outweighing { number, size, path: state } = state;
+        StoreError::Outweighed { path: self.path.clone(), number, size, state }
+    }
+
+    /// The text of a former state, by its number. To restore it, let [`Store::update`] write it:
+    /// so the restoring can be undone like any other change.
+    pub fn read_backup(&self, number: u64) -> Result<String, StoreError> {
+        let missing = || StoreError::NoBackup { path: backups::path_in(self.folder(), number) };
+        let folder = self.sidecar.open()?.ok_or_else(missing)?;
+        backups::read(&folder, number)?.ok_or_else(missing)
+    }
+
+    /// Writes a text to a file beside the memory file, for a person to edit.
+    ///
+    /// # Errors
+    ///
+    /// When the sidecar folder cannot be made or written.
+    pub fn working_copy(&self, text: &str) -> Result<WorkingCopy, StoreError> {
+        WorkingCopy::new(self.sidecar.create()?, text)
+    }
+
+    /// Changes the file under the lock. The edit gets the present text (`None` where there is no
+    /// file) and returns a [`Change`]. When an editor changed the file meanwhile, the edit is called
+    /// again with the fresh text, so it must not keep anything from an earlier call. If it fails, nothing
+    /// is written.
+    ///
+    /// The edit must not ask a model, because all other writers wait, and must not update this file
+    /// itself, because it would wait for its own lock. Where there is no folder for the lock yet, the edit
+    /// is first called without one: so an edit that fails leaves nothing behind.
+    pub fn update<T, E>(
+        &self,
+        mut edit: impl FnMut(Option<String>, &Sidecar) -> Result<Change<T>, E>,
+    ) -> Result<Update<T>, UpdateError<E>> {
+        let mut try_edit = |last_size| {
+            let (text, version) = settled::take(&self.real_path, last_size)?;
+            let change = edit(text, &self.sidecar).map_err(UpdateError::Edit)?;
+            Ok::<_, UpdateError<E>>((version, change))
+        };
+        let mut first = if self.sidecar.open()?.is_some() { None } else { Some(try_edit(0)?) };
+        let mut last_size = first.as_ref().map_or(0, |(version, _)| version.size());
+        let (mut lock, folder, last) = self.lock()?;
+        // Where no process has held the lock before, only an editor can have changed anything meanwhile.
+        first = first.filter(|_| last.holder.is_none());
+        last_size = last.written.map_or(last_size, |written| written.size);
+        for number in 0..MAX_TRIES {
+            let (version, change) = first.take().map_or_else(|| try_edit(last_size), Ok)?;
+            // If it vanishes now, another program is about to save it.
+            last_size = last_size.max(version.size());
+            let committed = self.commit(&mut lock, &folder, &version, change);
+            if committed.is_err() && !self.has_text_of(lock.signature()) {
+                // Else the next writer adds the lines of a text that is in place.
+                let _ = lock.end_note();
+            }
+            if let Some((update, is_clean)) = committed? {
+                if is_clean && number == 0 {
+                    lock.give_back();
+                }
+                return Ok(update);
+            }
+            let signed = lock.sign(not_yet_written(last));
+            signed.map_err(StoreError::write("write", &folder.path(LOCK)))?;
+        }
+        let error = StoreError::KeepsChanging { path: self.path.clone(), tries: MAX_TRIES };
+        Err(UpdateError::Store(error))
+    }
+
+    /// Keeps the bytes of a search index, [`INDEX`] or [`SERVED_INDEX`], beside the file. Returns `false`
+    /// where that is not possible, because another process is writing or nothing may be written here;
+    /// then the index has to be made again.
+    pub fn keep_index(&self, name: &'static str, bytes: &[u8]) -> bool {
+        let Ok((lock, folder, _)) = self.without_waiting().lock() else { return false };
+        let is_kept = self.sidecar.write_index(&folder, name, bytes).is_ok();
+        if is_kept {
+            lock.give_back();
+        }
+        is_kept
+    }
+
+    /// Takes the lock, and completes or removes what its last holder left behind, if that was killed or failed. Also
+    /// returns the open sidecar folder and the signature of that process.
+    fn lock(&self) -> Result<(Lock, Folder, Signature), StoreError> {
+        let (mut lock, folder) = Lock::acquire(&self.sidecar, LOCK, self.lock_timeout)?;
+        let last = lock.signature();
+        let failed = |source| StoreError::Write { action: "write", path: folder.path(LOCK), source };
+        // First of all: this may give another program's file its place back, and take a text of ours away.
+        replace::sweep(&self.real_path, &folder, last);
+        if let Some(note) = lock.note().filter(|_| self.has_text_of(last)) {
+            // Best effort: what cannot be written now must not keep writers out.
+            let _ = self.sidecar.publish_staged(&folder).and_then(|()| note.add_lines(&folder));
+        }
+        self.sidecar.sweep(&folder);
+        lock.end_note().map_err(failed)?;
+        lock.sign(not_yet_written(last)).map_err(failed)?;
+        self.sidecar.keep_mark(&folder);
+        Ok((lock, folder, last))
+    }
+
+    /// True if the file is the one that the last holder put in place, or was about to.
+    fn has_text_of(&self, last: Signature) -> bool {
+        let inode = last.written.map_or(0, |written| written.inode);
+        let present = std::fs::symlink_metadata(&self.real_path);
+        inode != 0 && present.is_ok_and(|present| platform::inode(&present) == inode)
+    }
+
+    /// Completes a change that a kill has cut off behind the new file, so that whoever reads the journal finds it
+    /// there. Writers do so in any case.
+    ///
+    /// # Errors
+    ///
+    /// When the lock cannot be taken.
+    pub fn complete_last_change(&self) -> Result<(), StoreError> {
+        let lock = self.sidecar.open()?.map(|folder| folder.facts(LOCK));
+        match lock {
+            Some(Ok(Some(facts))) if lock::has_note(facts.size) => {
+                self.lock().map(|(lock, ..)| lock.give_back())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// True while a new file may be in place whose lines are not in the journal yet. After a kill it stays so until the
+    /// next change.
+    pub fn is_completing(&self) -> bool {
+        let facts = self.sidecar.open().ok().flatten().map(|folder| folder.facts(LOCK));
+        matches!(facts, Some(Ok(Some(facts))) if lock::has_note(facts.size))
+    }
+
+    /// Writes the file, then state, session and log. `None` where an editor was faster: then nothing is
+    /// written. Also returns `false` where the next writer has something to remove or to add.
+    fn commit<T>(
+        &self,
+        lock: &mut Lock,
+        folder: &Folder,
+        old: &FileVersion,
+        change: Change<T>,
+    ) -> Result<Option<(Update<T>, bool)>, StoreError> {
+        let mut update = Update { value: change.value, written: false, warnings: Vec::new() };
+        let state = change.state.map(|state| self.sidecar.stage_state(folder, &state)).transpose()?;
+        let session = change.session.map(|text| self.sidecar.stage_session(folder, &text)).transpose()?;
+        let is_damaged = session.is_some() && self.sidecar.session_is_damaged()?;
+        change.lines.iter().try_for_each(|lines| lines.log.refuse_foreign(folder))?;
+        let is_synced = state.is_some() || session.is_some() || change.lines.iter().any(|lines| lines.synced);
+        let (mut outweighed, mut is_clean) = (None, true);
+        if let Some(text) = change.text
+            && !old.holds(&text)?
+        {
+            let logs = change.lines.iter().map(|lines| (lines.log.name(), &lines.lines[..]));
+            // Without it, only a kill between file and log costs the lines.
+            let _ = lock.leave_note(&note::render(logs));
+            match replace::replace(&self.real_path, folder, lock, old, &text, change.occasion)? {
+                Outcome::Overtaken => return Ok(None),
+                Outcome::Replaced(replaced) => {
+                    (update.warnings, is_clean) = (replaced.warnings, !replaced.is_left_over);
+                    outweighed = Some(replaced.outweighing);
+                }
+            }
+            update.written = true;
+        }
+        // The state before the session: a kill in between keeps memories of an ended episode, instead of
+        // losing those of a running one.
+        let mut done = update.written;
+        match state.map(Staged::publish) {
+            Some(Err(failed)) if done => update.warnings.push(failed),
+            published => done |= published.transpose()?.is_some(),
+        }
+        if let Some(session) = session {
+            if is_damaged {
+                update.warnings.push(self.sidecar.set_session_aside(folder)?);
+            }
+            session.publish()?;
+            done = true;
+        }
+        for NewLines { log, lines, synced } in change.lines {
+            match log.append(&lines, synced) {
+                // Once one of the files has the change, the command has not failed.
+                Err(failed) if done => {
+                    update.warnings.push(failed);
+                    is_clean = false;
+                }
+                appended => appended?,
+            }
+        }
+        if is_synced {
+            folder.sync()?;
+            self.sidecar.sync_if_made()?;
+        }
+        update.warnings.extend(match outweighed {
+            Some(outweighing) => outweighing.map(|state| self.outweighed_by(state)),
+            None => self.outweighed_at(folder, old.size()),
+        });
+        Ok(Some((update, is_clean)))
+    }
+}
+
+/// Signature of a holder that has put no file in place yet.
+fn not_yet_written(last: Signature) -> Option<Written> {
+    last.written.map(|written| Written { inode: 0, ..written })
+}
+
+/// The right to work off the queue, until it is dropped.
+#[derive(Debug)]
+pub struct QueueLock {
+    _lock: Lock,
+}
+
+/// The result of an edit, to be written: the file first and, when that is on disk, state, session and log,
+/// under the same lock.
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct Change<T> {
+    value: T,
+    text: Option<String>,
+    session: Option<String>,
+    state: Option<State>,
+    lines: Vec<NewLines>,
+    occasion: Option<Occasion>,
+}
+
+/// Lines that are added to a log.
+#[derive(Debug, Clone)]
+struct NewLines {
+    log: LineLog,
+    lines: Vec<String>,
+    synced: bool,
+}
+
+impl<T> Change<T> {
+    /// The file stays as it is.
+    pub fn unchanged(value: T) -> Change<T> {
+        Change { value, text: None, session: None, state: None, lines: Vec::new(), occasion: None }
+    }
+
+    /// The file gets this text. Where that is the text it has, nothing is written.
+    pub fn to(text: String, value: T) -> Change<T> {
+        Change { text: Some(text), ..Change::unchanged(value) }
+    }
+
+    /// Also adds lines to a log. A power cut may lose them.
+    pub fn with_lines(self, log: &LineLog, lines: Vec<String>) -> Change<T> {
+        self.with_new_lines(log, lines, false)
+    }
+
+    /// Also adds lines to a log, which are on disk when the update returns.
+    pub fn with_synced_lines(self, log: &LineLog, lines: Vec<String>) -> Change<T> {
+        self.with_new_lines(log, lines, true)
+    }
+
+    fn with_new_lines(mut self, log: &LineLog, lines: Vec<String>, synced: bool) -> Change<T> {
+        debug_assert!(!lines.iter().any(|line| line.contains('\n')), "a line of a log is one line");
+        self.lines.push(NewLines { log: log.clone(), lines, synced });
+        self
+    }
+
+    /// Says for people why the file gets another text.
+    pub fn with_occasion(self, occasion: Occasion) -> Change<T> {
+        Change { occasion: Some(occasion), ..self }
+    }
+
+    /// Also replaces the state.
+    pub fn with_state(mut self, state: State) -> Change<T> {
+        self.state = Some(state);
+        self
+    }
+
+    /// Also replaces the text of the session, the memories that end with the episode.
+    pub fn with_session(mut self, text: String) -> Change<T> {
+        self.session = Some(text);
+        self
+    }
+}
+
+/// The result of an update.
+#[derive(Debug)]
+#[must_use]
+pub struct Update<T> {
+    /// The value of the edit that was written.
+    pub value: T,
+    /// True if the file has a new text.
+    pub written: bool,
+    /// Failures beside the new file: a numbered backup, the state, or the log could not be written. Where
+    /// neither file nor session nor state is new, they are errors instead. Also a state that outweighs the file.
+    pub warnings: Vec<StoreError>,
+}
+
+/// The reason why an update failed. The file is unchanged, except after [`StoreError::NotConfirmed`] and
+/// where only the session could not be put in place.
+#[derive(Debug, thiserror::Error)]
+pub enum UpdateError<E> {
+    /// The file could not be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The edit itself failed.
+    #[error(transparent)]
+    Edit(E),
+}

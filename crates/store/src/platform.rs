@@ -1,0 +1,238 @@
+//! Differences between operating systems: identity, mode and owner of files, and error numbers.
+//!
+//! Metadata, open files and `io::Error`s enter; plain values leave. Code elsewhere in the store has no
+//! `cfg(unix)`. Where a system lacks one of these notions, the function returns a safe default.
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io;
+use std::path::Path;
+
+/// True if both are names of one file on disk. Never true where files have no identity.
+pub(super) fn is_same_file(one: &Metadata, other: &Metadata) -> bool {
+    identity(one).is_some_and(|identity_of_one| Some(identity_of_one) == identity(other))
+}
+
+/// Device and inode.
+#[cfg(unix)]
+pub(super) fn identity(metadata: &Metadata) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    Some((metadata.dev(), metadata.ino()))
+}
+
+/// Device and inode.
+#[cfg(not(unix))]
+pub(super) fn identity(_: &Metadata) -> Option<(u64, u64)> {
+    None
+}
+
+/// Inode; 0 where files have none.
+pub(super) fn inode(metadata: &Metadata) -> u64 {
+    identity(metadata).map_or(0, |(_, inode)| inode)
+}
+
+/// The time of the last change of a file or of its name, owner or mode, in milliseconds since 1970. No program sets it.
+#[cfg(unix)]
+pub fn changed_at(metadata: &Metadata) -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    let milliseconds =
+        metadata.ctime().saturating_mul(1000).saturating_add(metadata.ctime_nsec() / 1_000_000);
+    u64::try_from(milliseconds).unwrap_or(0)
+}
+
+/// The time of the last change of a file, in milliseconds since 1970.
+#[cfg(not(unix))]
+pub fn changed_at(metadata: &Metadata) -> u64 {
+    let since = metadata.modified().ok().and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+    since.and_then(|since| u64::try_from(since.as_millis()).ok()).unwrap_or(0)
+}
+
+/// Lets two paths in one folder exchange their files in one step. Returns `false` where that is not possible: then
+/// nothing has happened.
+#[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+pub(super) fn exchange(one: &Path, other: &Path) -> io::Result<bool> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    use rustix::io::retry_on_intr;
+    match retry_on_intr(|| renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE))
+        .map_err(io::Error::from)
+    {
+        // A sandbox that does not know the call refuses it.
+        Err(error) if is_unsupported(&error) || error.kind() == io::ErrorKind::PermissionDenied => Ok(false),
+        exchanged => exchanged.map(|()| true),
+    }
+}
+
+/// No such call here.
+#[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
+pub(super) fn exchange(_: &Path, _: &Path) -> io::Result<bool> {
+    Ok(false)
+}
+
+/// Names the kind of a path that is neither file nor folder.
+#[cfg(unix)]
+pub(super) fn describe_special(metadata: &Metadata) -> &'static str {
+    use std::os::unix::fs::FileTypeExt;
+    let file_type = metadata.file_type();
+    if file_type.is_fifo() {
+        "a pipe"
+    } else if file_type.is_socket() {
+        "a socket"
+    } else {
+        "a device"
+    }
+}
+
+/// Names the kind of a path that is neither file nor folder.
+#[cfg(not(unix))]
+pub(super) fn describe_special(_: &Metadata) -> &'static str {
+    "a device"
+}
+
+/// Creates a file that must not exist yet. A `private` one can be read by its owner only, until it gets
+/// the mode of the file that it replaces; any other has the default mode.
+pub(super) fn create_exclusively(path: &Path, private: bool) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    if private {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600);
+    }
+    #[cfg(not(unix))]
+    let _ = private;
+    options.open(path)
+}
+
+/// Opens a file for reading and writing, and makes it where it is missing, for its owner alone.
+pub(super) fn open_private(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600);
+    }
+    options.open(path)
+}
+
+/// Creates a folder that only its owner can enter, with those above it, unless it is there.
+pub(super) fn create_private_folder(path: &Path) -> io::Result<()> {
+    make_private_folder(path, true)
+}
+
+/// Makes a folder that only its owner can enter. One that is there already is an error.
+pub(super) fn create_new_private_folder(path: &Path) -> io::Result<()> {
+    make_private_folder(path, false)
+}
+
+fn make_private_folder(path: &Path, recursive: bool) -> io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(recursive);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt;
+        builder.mode(0o700);
+    }
+    builder.create(path)
+}
+
+/// Lets everybody run a file who may read it. Where files have no such mode, all can be run.
+pub(super) fn make_executable(path: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = std::fs::metadata(path)?.permissions().mode();
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode | (mode & 0o444) >> 2))?;
+    }
+    #[cfg(not(unix))]
+    let _ = path;
+    Ok(())
+}
+
+/// Gives the file the owner of another, where the system permits it. This comes before its mode, because a change of
+/// owner clears bits of the mode.
+pub(super) fn copy_owner(file: &File, model: &Metadata) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, fchown};
+        let own = file.metadata()?;
+        if own.uid() != model.uid() {
+            ignore_refusal(fchown(file, Some(model.uid()), None))?;
+        }
+        if own.gid() != model.gid() {
+            ignore_refusal(fchown(file, None, Some(model.gid())))?;
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = (file, model);
+    Ok(())
+}
+
+/// Gives the file the mode of another, or only what its owner may do.
+pub(super) fn copy_mode(file: &File, model: &Metadata, owner_only: bool) -> io::Result<()> {
+    #[cfg(unix)]
+    if owner_only {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = model.permissions().mode() & 0o700;
+        return file.set_permissions(std::fs::Permissions::from_mode(mode));
+    }
+    #[cfg(not(unix))]
+    let _ = owner_only;
+    file.set_permissions(model.permissions())
+}
+
+/// Accepts a refused change of owner: only root may change owners, and some file systems have none.
+#[cfg(unix)]
+fn ignore_refusal(result: io::Result<()>) -> io::Result<()> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied || is_unsupported(&error) => Ok(()),
+        result => result,
+    }
+}
+
+/// Makes the names in a folder survive a power cut. File systems that cannot sync a folder return
+/// EINVAL, which counts as success.
+#[cfg(unix)]
+pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
+    sync_open_folder(&File::open(folder)?)
+}
+
+/// Syncs a folder that is open.
+#[cfg(unix)]
+pub(super) fn sync_open_folder(folder: &File) -> io::Result<()> {
+    match folder.sync_all() {
+        Err(error) if is_unsupported(&error) => Ok(()),
+        result => result,
+    }
+}
+
+/// True if the file system lacks an operation, for which some return EINVAL.
+#[cfg(unix)]
+fn is_unsupported(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput)
+}
+
+/// Folders cannot be synced here.
+#[cfg(not(unix))]
+pub(super) fn sync_folder(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// True if the file system has no locks, as some network file systems.
+pub(super) fn is_lock_unsupported(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::Unsupported || error.raw_os_error() == Some(ENOLCK)
+}
+
+/// True if following the path's symbolic links never ends.
+pub(super) fn is_symlink_loop(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(ELOOP)
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const ENOLCK: i32 = 37;
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+const ENOLCK: i32 = 77;
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const ELOOP: i32 = 40;
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+const ELOOP: i32 = 62;

@@ -1,0 +1,127 @@
+//! The texts on which a memory file and its remote copies agreed last: the folder `remotes/` of the sidecar.
+//!
+//! A name enters, a text leaves or goes in. A file is whole or not there, and is on disk when a call returns. Who holds
+//! [`Remotes`] is the only process that syncs this memory file.
+
+use std::io::Write;
+use std::time::Duration;
+
+use super::error::{StoreError, unless_missing};
+use super::folder::Folder;
+use super::lock::Lock;
+use super::sidecar::Sidecar;
+
+/// Name of the folder.
+const FOLDER: &str = "remotes";
+
+/// Name of the lock: one process syncs at a time, and keeps nobody from writing.
+const LOCK: &str = "sync-lock";
+
+/// Ending of a file that is being written.
+const TEMPORARY: &str = ".new";
+
+/// The right to sync a memory file, with the texts that are kept for it.
+#[derive(Debug)]
+pub struct Remotes {
+    _lock: Lock,
+    folder: Folder,
+}
+
+impl Remotes {
+    /// Takes the right to sync, and waits for other processes that have it, up to `limit`.
+    pub(super) fn open(sidecar: &Sidecar, limit: Duration) -> Result<Remotes, StoreError> {
+        let (lock, sidecar) = Lock::acquire(sidecar, LOCK, limit)?;
+        let folder = match sidecar.folder(FOLDER)? {
+            Some(folder) => folder,
+            None => sidecar.make_folder(FOLDER)?,
+        };
+        folder.make_private().map_err(StoreError::write("close to others", &folder.path("")))?;
+        Ok(Remotes { _lock: lock, folder })
+    }
+
+    /// A text that is kept, for a process that only looks; `None` where there is none.
+    pub(super) fn look(sidecar: &Sidecar, name: &str) -> Result<Option<String>, StoreError> {
+        let folder = sidecar.open()?.map_or(Ok(None), |folder| folder.folder(FOLDER))?;
+        folder.map_or(Ok(None), |folder| read(&folder, name))
+    }
+
+    /// A text that is kept; `None` where there is none.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read, or is not UTF-8.
+    pub fn read(&self, name: &str) -> Result<Option<String>, StoreError> {
+        read(&self.folder, name)
+    }
+
+    /// Keeps a text under a name.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written; then the name has what it had.
+    pub fn keep(&self, name: &str, text: &str) -> Result<(), StoreError> {
+        let temporary = format!("{name}{TEMPORARY}");
+        let written = self.folder.create(&temporary).and_then(|mut file| {
+            file.write_all(text.as_bytes())?;
+            file.sync_all()
+        });
+        let renamed = written.and_then(|()| self.folder.rename(&temporary, name));
+        renamed.map_err(StoreError::write("write", &self.folder.path(name)))?;
+        self.folder.sync()
+    }
+
+    /// The names of all texts that are kept.
+    ///
+    /// # Errors
+    ///
+    /// When the folder cannot be read.
+    pub fn names(&self) -> Result<Vec<String>, StoreError> {
+        let names = self.folder.names().map_err(StoreError::read(&self.folder.path("")))?;
+        Ok(names.into_iter().filter_map(|name| name.into_string().ok()).collect())
+    }
+
+    /// Removes a text.
+    ///
+    /// # Errors
+    ///
+    /// When it is there and cannot be removed.
+    pub fn remove(&self, name: &str) -> Result<(), StoreError> {
+        unless_missing(self.folder.remove(name))
+            .map_err(StoreError::write("remove", &self.folder.path(name)))?;
+        Ok(())
+    }
+}
+
+fn read(folder: &Folder, name: &str) -> Result<Option<String>, StoreError> {
+    let Some(bytes) = folder.read_bytes(name)? else { return Ok(None) };
+    String::from_utf8(bytes).map(Some).map_err(|error| {
+        let source = std::io::Error::new(std::io::ErrorKind::InvalidData, error);
+        StoreError::Read { path: folder.path(name), source }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_kept_by_name_and_one_process_syncs_at_a_time() {
+        let scratch = tempfile::tempdir().unwrap();
+        let sidecar = Sidecar::of(&scratch.path().join("Memories.md"));
+        assert_eq!(Remotes::look(&sidecar, "a.md").unwrap(), None);
+        let remotes = Remotes::open(&sidecar, Duration::ZERO).unwrap();
+        remotes.keep("a.md", "one").unwrap();
+        remotes.keep("a.md", "two").unwrap();
+        assert_eq!(
+            (remotes.read("a.md").unwrap().as_deref(), remotes.names().unwrap().len()),
+            (Some("two"), 1)
+        );
+        assert_eq!(Remotes::look(&sidecar, "a.md").unwrap().as_deref(), Some("two"));
+        assert!(matches!(Remotes::open(&sidecar, Duration::ZERO), Err(StoreError::Locked { .. })));
+        drop(remotes);
+        let remotes = Remotes::open(&sidecar, Duration::ZERO).unwrap();
+        remotes.remove("a.md").unwrap();
+        remotes.remove("a.md").unwrap();
+        assert_eq!(remotes.read("a.md").unwrap(), None);
+    }
+}

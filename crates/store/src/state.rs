@@ -1,0 +1,136 @@
+//! The state that commands share: the running episode, and what servers of models refuse.
+//!
+//! Reads `state.json` into a [`State`] and back. Fields that other versions wrote are kept. A damaged
+//! file never stops a command: it counts as empty, with a warning.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
+
+use super::error::StoreError;
+
+/// Counters that outlive a command.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct State {
+    /// Version of the file's format.
+    pub version: u32,
+    /// The running episode.
+    pub episode: u64,
+    /// Parts of requests that model servers refuse, kept for [`memories_llm`]; any JSON.
+    #[serde(skip_serializing_if = "Value::is_null")]
+    pub refusals: Value,
+    /// By remote copy, on what both sides agreed last, kept for `memories sync`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "read_or_none")]
+    pub remotes: BTreeMap<String, Agreement>,
+    /// The ids of the last pushes into this file, where it is the remote copy of others; the newest is last.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "read_or_none")]
+    pub pushes: Vec<String>,
+    /// Fields that this version does not know.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+/// A text on which a memory file and a remote copy agreed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Agreement {
+    /// The id of the push that brought the text; its file in `remotes/` is named after it.
+    pub id: String,
+    /// ETag of the remote copy with this text; `None` where it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub e_tag: Option<String>,
+    /// Generation or version of the remote copy, where the store has such.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// The ids of earlier texts on which both agreed, and which are kept, the newest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub parents: Vec<String>,
+    /// True once the store has proven that it heeds conditions.
+    pub proven: bool,
+}
+
+/// A field of another form counts as missing.
+fn read_or_none<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    let value = Value::deserialize(deserializer)?;
+    Ok(serde_json::from_value(value).unwrap_or_default())
+}
+
+impl Default for State {
+    fn default() -> State {
+        State {
+            version: 1,
+            episode: 1,
+            refusals: Value::Null,
+            remotes: BTreeMap::new(),
+            pushes: Vec::new(),
+            other: Map::new(),
+        }
+    }
+}
+
+/// Reads the state from the bytes of its file. Where there is none, or it is damaged, the state is the default;
+/// damage also gives a warning.
+pub(super) fn parse(
+    bytes: Result<Option<Vec<u8>>, StoreError>,
+    path: impl FnOnce() -> PathBuf,
+) -> (State, Option<StoreError>) {
+    let state = match bytes {
+        Ok(Some(bytes)) => serde_json::from_slice(&bytes)
+            .map_err(|error| StoreError::DamagedState { path: path(), reason: error.to_string() }),
+        Ok(None) => Ok(State::default()),
+        Err(error) => Err(error),
+    };
+    match state {
+        Ok(state) => (state, None),
+        Err(warning) => (State::default(), Some(warning)),
+    }
+}
+
+pub(super) fn render(state: &State) -> String {
+    let mut text = serde_json::to_string(state).expect("a state has only string keys");
+    text.push('\n');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(text: &str) -> (State, Option<StoreError>) {
+        parse(Ok(Some(text.as_bytes().to_vec())), || PathBuf::from("state.json"))
+    }
+
+    #[test]
+    fn unknown_fields_survive_and_missing_ones_get_their_default() {
+        let (state, warning) = load(r#"{"episode":7,"mood":["grim",{"deep":null}]}"#);
+        assert!(warning.is_none());
+        assert_eq!((state.version, state.episode), (1, 7));
+        assert_eq!(render(&state), "{\"version\":1,\"episode\":7,\"mood\":[\"grim\",{\"deep\":null}]}\n");
+    }
+
+    #[test]
+    fn foreign_refusals_do_not_damage_the_state() {
+        for refusals in ["7", "[]", "\"x\"", "{\"a\":{\"b\":1}}"] {
+            let text = format!("{{\"version\":1,\"episode\":7,\"refusals\":{refusals}}}\n");
+            let (state, warning) = load(&text);
+            assert!(warning.is_none() && state.episode == 7, "{refusals}");
+            assert_eq!(render(&state), text);
+        }
+    }
+
+    #[test]
+    fn a_damaged_state_is_a_warning_and_the_default() {
+        assert_eq!(parse(Ok(None), PathBuf::new).0, State::default());
+        for damage in ["", "{", "[]", "null", r#"{"episode":-1}"#, "\u{0}\u{0}"] {
+            let (state, warning) = load(damage);
+            assert_eq!(state, State::default(), "{damage}");
+            assert!(matches!(warning, Some(StoreError::DamagedState { .. })), "{damage}");
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! The lines that every drawing of the map draws.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::graph::{Edge, Graph};
+
+/// A line of a drawing: a way, and the way back if that is its opposite.
+pub(super) struct Line<'g> {
+    pub from: usize,
+    pub there: &'g Edge<'g>,
+    pub back: Option<&'g Edge<'g>>,
+}
+
+/// The lines of a drawing, in the order of the file. Two ways between the same places that are opposite
+/// directions are one line.
+pub(super) fn lines<'g>(graph: &'g Graph<'g>) -> Vec<Line<'g>> {
+    let mut lines = Vec::new();
+    let mut drawn: HashSet<(usize, usize)> = HashSet::new();
+    for (from, place) in graph.places.iter().enumerate() {
+        for (at, there) in place.edges.iter().enumerate() {
+            if drawn.contains(&(from, at)) {
+                continue;
+            }
+            let is_back = |edge: &Edge<'_>| {
+                let opposite = there.direction.map(|direction| direction.opposite());
+                edge.to == from
+                    && there.to != from
+                    && edge.direction.is_some()
+                    && edge.direction == opposite
+                    && edge.is_current
+                    && there.is_current
+            };
+            let back = graph.places[there.to].edges.iter().position(is_back);
+            drawn.extend(back.map(|back| (there.to, back)));
+            lines.push(Line { from, there, back: back.map(|back| &graph.places[there.to].edges[back]) });
+        }
+    }
+    lines
+}
+
+/// All ways between two places, or from a place to itself.
+pub(super) struct Pair<'g> {
+    pub from: usize,
+    pub to: usize,
+    /// The ways from the first place to the other, in the order of the file.
+    pub there: Vec<&'g Edge<'g>>,
+    /// The ways from the other to the first.
+    pub back: Vec<&'g Edge<'g>>,
+}
+
+/// The ways by the places that they join, in the order of the file.
+pub(super) fn pairs<'g>(graph: &'g Graph<'g>) -> Vec<Pair<'g>> {
+    let mut pairs: Vec<Pair<'g>> = Vec::new();
+    let mut known: HashMap<(usize, usize), usize> = HashMap::new();
+    for (from, place) in graph.places.iter().enumerate() {
+        for edge in &place.edges {
+            let next = pairs.len();
+            let at = *known.entry((from.min(edge.to), from.max(edge.to))).or_insert(next);
+            if at == next {
+                pairs.push(Pair { from, to: edge.to, there: Vec::new(), back: Vec::new() });
+            }
+            let pair = &mut pairs[at];
+            if pair.from == from { pair.there.push(edge) } else { pair.back.push(edge) }
+        }
+    }
+    pairs
+}
+
+impl Line<'_> {
+    /// The actions, with what speaks against them: `north / south`, `up (refused at Ep2 T5: The door is locked.)`.
+    pub(super) fn label(&self, graph: &Graph<'_>) -> String {
+        let label = |edge: &Edge<'_>| {
+            let notes = graph.notes(edge);
+            let action = &edge.way.action;
+            if notes.is_empty() { action.to_string() } else { format!("{action} ({notes})") }
+        };
+        match self.back {
+            Some(back) => format!("{} / {}", label(self.there), label(back)),
+            None => label(self.there),
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Progress of the running episode on a route: which gains are made, and what is still to do.
+//!
+//! The actions of a run and the sections of a file enter. A section knows of each action only when it last worked, and when
+//! it was last refused; a run may need one action several times. So that much of a run is done as can have been done in its
+//! order: doing a step again costs a turn, to skip one costs the gain.
+
+use std::collections::HashMap;
+
+use crate::stop::Stop;
+use memories_document::types::{Scope, fold_action};
+use memories_document::{KnownSection, Tries};
+
+/// The sections of places, and what they tell of the running episode.
+pub(super) struct Deeds<'a> {
+    places: HashMap<u64, &'a KnownSection<'a>>,
+    running: u64,
+    /// Actions done at the places that the running episode has visited.
+    now: HashMap<u64, DoneHere>,
+}
+
+/// Actions of the running episode at a place, folded, each with the turn of the last time.
+#[derive(Default)]
+struct DoneHere {
+    worked: Vec<(String, u64)>,
+    refused: Vec<(String, u64)>,
+}
+
+impl<'a> Deeds<'a> {
+    pub(super) fn of(sections: &'a [KnownSection<'a>], running: u64) -> Deeds<'a> {
+        let mut deeds = Deeds { places: HashMap::new(), running, now: HashMap::new() };
+        for section in sections {
+            let Scope::Location(id) = section.scope else { continue };
+            deeds.places.insert(id, section);
+            if section.was_visited_in(running) {
+                let (worked, refused) = (done_in(&section.worked, running), done_in(&section.tried, running));
+                deeds.now.insert(id, DoneHere { worked, refused });
+            }
+        }
+        deeds
+    }
+
+    pub(super) fn section(&self, place: Option<u64>) -> Option<&'a KnownSection<'a>> {
+        self.places.get(&place?).copied()
+    }
+
+    /// The turn in which the action of a stop last worked at its place.
+    fn worked(&self, stop: &Stop) -> Option<u64> {
+        last(&self.now.get(&stop.place?)?.worked, &stop.folded)
+    }
+
+    /// The turn in which it was last refused there.
+    fn refused(&self, stop: &Stop) -> Option<u64> {
+        last(&self.now.get(&stop.place?)?.refused, &stop.folded)
+    }
+
+    /// True if its place lists the action in no episode, such as waiting.
+    fn leaves_no_trace(&self, stop: &Stop) -> bool {
+        self.section(stop.place).is_none_or(|section| {
+            let mut is_listed = false;
+            for tries in section.worked.iter().chain(&section.tried) {
+                tries.actions(|other| is_listed |= fold_action(other) == stop.folded);
+            }
+            !is_listed
+        })
+    }
+
+    /// True if the place where a stop leads was visited.
+    fn has_arrived(&self, stop: &Stop) -> bool {
+        self.section(stop.to).is_some_and(|section| section.was_visited_in(self.running))
+    }
+}
+
+/// The actions of an episode, folded, with their turns.
+fn done_in(tries: &[Tries<'_>], episode: u64) -> Vec<(String, u64)> {
+    let attempts = tries.iter().flat_map(|tries| tries.done_in(episode));
+    attempts.filter_map(|done| Some((fold_action(&done.action), done.turn?))).collect()
+}
+
+fn last(done: &[(String, u64)], folded: &str) -> Option<u64> {
+    done.iter().filter(|(other, _)| other == folded).map(|(_, turn)| *turn).max()
+}
+
+/// Progress of the running episode on a route.
+pub(super) struct Progress<'a> {
+    legs: &'a [&'a [Stop]],
+    /// The number of stops that are done from the beginning on.
+    done: usize,
+    /// True for each leg whose gain is made.
+    pub(super) made: Vec<bool>,
+}
+
+impl<'a> Progress<'a> {
+    /// `legs` end with a gain each.
+    pub(super) fn of(legs: &'a [&'a [Stop]], deeds: &Deeds<'_>) -> Progress<'a> {
+        let stops: Vec<&Stop> = legs.iter().flat_map(|leg| leg.iter()).collect();
+        let done = done_in_order(&stops, deeds);
+        let is_made = |gain: &Stop| {
+            let is_done = if gain.is_walk { deeds.has_arrived(gain) } else { deeds.worked(gain).is_some() };
+            let is_unique = || stops.iter().filter(|other| is_same(gain, other)).count() == 1;
+            is_done && (gain.number < done || is_unique())
+        };
+        let made = legs.iter().map(|leg| leg.last().is_some_and(is_made)).collect();
+        Progress { legs, done, made }
+    }
+
+    /// The stops still to do: all behind those that are done. Of legs whose gain is made, only the walking is left.
+    pub(super) fn ahead(&self) -> Vec<Stop> {
+        let mut ahead = Vec::new();
+        for (leg, is_made) in self.legs.iter().zip(&self.made) {
+            let open = leg.iter().filter(|stop| stop.number >= self.done).cloned();
+            match is_made {
+                true => {
+                    ahead.extend(open.filter(|stop| stop.is_walk).map(|stop| Stop { gain: None, ..stop }))
+                }
+                false => ahead.extend(open),
+            }
+        }
+        ahead
+    }
+}
+
+/// The greatest number of stops, from the first on, that can have been done in their order: of each action the last of
+/// them is no earlier than it comes in the run. Walking leaves no trace, and a refusal passes a stop.
+fn done_in_order(stops: &[&Stop], deeds: &Deeds<'_>) -> usize {
+    let mut done = 0;
+    // The last time of each action so far, in the order of the run.
+    let mut times: Vec<(usize, u64)> = Vec::new();
+    for (number, stop) in stops.iter().enumerate() {
+        if stop.is_walk {
+            if stop.gain.is_some() && !deeds.has_arrived(stop) {
+                break;
+            }
+            continue;
+        }
+        match deeds.worked(stop).max(deeds.refused(stop)) {
+            Some(turn) => {
+                times.retain(|(other, _)| !is_same(stop, stops[*other]));
+                times.push((number, turn));
+            }
+            None if deeds.leaves_no_trace(stop) => continue,
+            None => break,
+        }
+        if times.is_sorted_by_key(|(_, turn)| *turn) {
+            done = number + 1;
+        }
+    }
+    // A gain by walking belongs to what is done before it.
+    let walked = stops[done..].iter().take_while(|stop| stop.is_walk);
+    let gains = walked.enumerate().filter(|(_, stop)| stop.gain.is_some() && deeds.has_arrived(stop));
+    gains.last().map_or(done, |(at, _)| done + at + 1)
+}
+
+/// True if two stops are the same action at the same place, or walk to the same place.
+fn is_same(stop: &Stop, other: &Stop) -> bool {
+    if stop.is_walk {
+        other.to == stop.to || other.place == stop.to
+    } else {
+        other.place == stop.place && other.folded == stop.folded
+    }
+}
