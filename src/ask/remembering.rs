@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use serde_json::Value;
 
 use memories_document::types::lock::lock;
-pub use memories_llm::{Answer, Choice, Config, Environment, Model, ModelError, Question, Refusals};
+use memories_llm::{Answer, Choice, Config, Environment, Model, ModelError, Question, Refusals};
 use memories_notebook::Notebook;
 
 struct RememberingModel {

@@ -32,6 +32,7 @@ use strum::VariantArray;
 
 use crate::cli::failure::Failure;
 use crate::cli::working_folder::WorkingFolder;
+use memories_chat::ChatSettings;
 use memories_document::types::Writer;
 use memories_document::types::fields::{Expected, flag, number, text, texts};
 use memories_notebook::Clock;
@@ -106,7 +107,7 @@ pub(crate) struct Settings {
     /// Default limit on the results of `query`.
     pub search_results: usize,
     pub embedding: search::EmbeddingSettings,
-    pub chat: chat::ChatSettings,
+    pub chat: ChatSettings,
     /// The token that clients of the proxy must send.
     pub proxy_token: Option<SecretString>,
     /// The token that browsers of `serve` must send.

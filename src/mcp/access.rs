@@ -16,7 +16,7 @@ use memories_document::types::lock::lock;
 use memories_document::types::{Memory, Scope, ScopeName, Viewer, Writer, did_you_mean};
 use memories_document::{Section, nearest, stored};
 use memories_notebook::{Clock, Notebook, SharedSnapshot, Snapshot};
-pub use memories_recall::{Format, Limits, RecallError, View};
+use memories_recall::{Format, Limits, RecallError, View};
 use memories_search::filter::Filter;
 
 use memories_llm::redact::redact;

@@ -3,10 +3,11 @@
 //! The cast is complete and free of contradictions; otherwise the first error is returned with its file,
 //! line, field and expectation. Unknown keys are ignored with a warning.
 
-use crate::seed::error::{SeedError, SeedPosition};
+use crate::seed::error::SeedPosition;
 use crate::seed::fields::{Field, TableFields};
 use crate::seed::format::{SeedFormat, parse};
 use crate::seed::node::Value;
+use memories_document::types::hint::Refused;
 use memories_document::types::{fold_title, is_id, same_title};
 
 /// A seed file's text.
@@ -96,14 +97,16 @@ const AN_AGENT: &str = "a table with `id` and `name`";
 ///
 /// # Errors
 ///
-/// See [`SeedError`].
-pub fn read(sources: &[SeedSource]) -> Result<Cast, SeedError> {
+/// The first error, with its file and line.
+pub fn read(sources: &[SeedSource]) -> Result<Cast, Refused> {
     let mut reading = Reading::default();
     for source in sources {
-        let documents = parse(&source.text, source.format).map_err(|malformed| SeedError::Malformed {
-            at: SeedPosition { file: source.name.clone(), line: malformed.line },
-            format: source.format.name(),
-            problem: malformed.problem,
+        let documents = parse(&source.text, source.format).map_err(|malformed| {
+            let at = SeedPosition { file: source.name.clone(), line: malformed.line };
+            Refused::fix(
+                format!("{at} is not {}: {}", source.format.name(), malformed.problem),
+                "correct the line; `--format` says toml, yaml or json where the file's name does not",
+            )
         })?;
         for document in &documents {
             reading.document(Field::document(&source.name, document))?;
@@ -113,7 +116,11 @@ pub fn read(sources: &[SeedSource]) -> Result<Cast, SeedError> {
     let Reading { cast, .. } = reading;
     if cast.agents.is_empty() && cast.scene.is_none() {
         let names: Vec<String> = sources.iter().map(|source| format!("`{}`", source.name)).collect();
-        return Err(SeedError::Nothing { files: names.join(", "), unknown: cast.warnings.first().cloned() });
+        let unknown = cast.warnings.first().map(|one| format!("; {one}")).unwrap_or_default();
+        return Err(Refused::fix(
+            format!("there is no agent and no scenario in {}{unknown}", names.join(", ")),
+            "give agents under `agents`, each with `id` and `name`, or a `scenario` with `location`; see `--help`",
+        ));
     }
     Ok(cast)
 }
@@ -130,7 +137,7 @@ struct Reading {
 
 impl Reading {
     /// Reads a document: a list of agents, one agent, one scenario, or a table of these.
-    fn document(&mut self, document: Field<'_>) -> Result<(), SeedError> {
+    fn document(&mut self, document: Field<'_>) -> Result<(), Refused> {
         match document.value() {
             Value::Null => return Ok(()),
             Value::List(_) => return self.agents(&document),
@@ -147,7 +154,7 @@ impl Reading {
         }
     }
 
-    fn parts(&mut self, mut fields: TableFields<'_>) -> Result<(), SeedError> {
+    fn parts(&mut self, mut fields: TableFields<'_>) -> Result<(), Refused> {
         for key in ["agents", "characters"] {
             if let Some(agents) = fields.take(key)? {
                 self.agents(&agents)?;
@@ -172,7 +179,7 @@ impl Reading {
     }
 
     /// Reads agents: a list, or a table by id.
-    fn agents(&mut self, agents: &Field<'_>) -> Result<(), SeedError> {
+    fn agents(&mut self, agents: &Field<'_>) -> Result<(), Refused> {
         match agents.value() {
             Value::Null => Ok(()),
             Value::List(nodes) => {
@@ -185,7 +192,7 @@ impl Reading {
         }
     }
 
-    fn agent(&mut self, mut fields: TableFields<'_>, key: Option<&str>) -> Result<(), SeedError> {
+    fn agent(&mut self, mut fields: TableFields<'_>, key: Option<&str>) -> Result<(), Refused> {
         let position = fields.position();
         let id = fields.word("id")?;
         let name = fields.word("name")?;
@@ -225,7 +232,7 @@ impl Reading {
         Ok(())
     }
 
-    fn scenario(&mut self, mut fields: TableFields<'_>) -> Result<(), SeedError> {
+    fn scenario(&mut self, mut fields: TableFields<'_>) -> Result<(), Refused> {
         let position = fields.position();
         let mut parts: Scene = [const { None }; 4];
         for (part, key) in parts.iter_mut().zip(SCENE_KEYS) {
@@ -251,7 +258,7 @@ impl Reading {
     }
 
     /// Reads relationships outside agents: a table by owner, or a list of tables with `from`, `to`, `text`.
-    fn relationships_beside(&mut self, all: &Field<'_>) -> Result<(), SeedError> {
+    fn relationships_beside(&mut self, all: &Field<'_>) -> Result<(), Refused> {
         match all.value() {
             Value::Null => Ok(()),
             Value::Table(pairs) => all.members(pairs).try_for_each(|(key, field)| {
@@ -272,7 +279,7 @@ impl Reading {
     }
 
     /// Adds the relationships listed outside the agents to their owners.
-    fn relate(&mut self) -> Result<(), SeedError> {
+    fn relate(&mut self) -> Result<(), Refused> {
         for (whose, one) in std::mem::take(&mut self.beside) {
             let ids: Vec<String> = self.cast.agents.iter().map(|agent| format!("`{}`", agent.id)).collect();
             let agent = self.cast.agents.iter_mut().find(|agent| is_called(agent, &whose));
@@ -300,7 +307,7 @@ pub(crate) fn id_of_name(name: &str) -> String {
 }
 
 /// Reads an agent's relationships: a table by the others' ids, or a list of tables with `to` and `text`.
-fn relationships(all: &Field<'_>, warnings: &mut Vec<String>) -> Result<Vec<Relationship>, SeedError> {
+fn relationships(all: &Field<'_>, warnings: &mut Vec<String>) -> Result<Vec<Relationship>, Refused> {
     let mut found = Vec::new();
     match all.value() {
         Value::Null => {}
@@ -323,7 +330,7 @@ fn relationships(all: &Field<'_>, warnings: &mut Vec<String>) -> Result<Vec<Rela
     Ok(found)
 }
 
-fn relationship(fields: &mut TableFields<'_>) -> Result<Relationship, SeedError> {
+fn relationship(fields: &mut TableFields<'_>) -> Result<Relationship, Refused> {
     let position = fields.position();
     let to = fields.required(&["to", "with", "about", "id", "name"])?;
     let text = fields.required(&["text", "description", "relationship", "type"])?;

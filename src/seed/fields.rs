@@ -3,10 +3,11 @@
 //! Keys match in any spelling: `decision_style`, `decision-style`, `decisionStyle`, `Decision style`.
 //! Keys that were not taken are unknown.
 
-use crate::seed::error::{SeedError, SeedPosition};
+use crate::seed::error::SeedPosition;
 use crate::seed::node::{Key, Node, Value};
 use memories_document::nearest;
 use memories_document::text::stored_line;
+use memories_document::types::hint::Refused;
 
 /// A value of a seed file and where it stands.
 #[derive(Clone)]
@@ -50,7 +51,7 @@ impl<'a> Field<'a> {
     }
 
     /// An error for a value of the wrong type.
-    pub(crate) fn wrong_kind(&self, expected: &str) -> SeedError {
+    pub(crate) fn wrong_kind(&self, expected: &str) -> Refused {
         let what = if self.path.is_empty() { "the file".to_owned() } else { format!("`{}`", self.path) };
         self.position().wrong(format!("{what} is {}", self.node.kind()), expected)
     }
@@ -60,7 +61,7 @@ impl<'a> Field<'a> {
     /// # Errors
     ///
     /// It is not a table; the error contains `expected`.
-    pub(crate) fn table(self, expected: &str) -> Result<TableFields<'a>, SeedError> {
+    pub(crate) fn table(self, expected: &str) -> Result<TableFields<'a>, Refused> {
         let Value::Table(pairs) = self.value() else { return Err(self.wrong_kind(expected)) };
         // The first key is a better position than the opening bracket.
         let line = pairs.first().map_or(self.node.line, |(key, _)| key.line.max(self.node.line));
@@ -72,7 +73,7 @@ impl<'a> Field<'a> {
     /// # Errors
     ///
     /// It is not a text.
-    fn text(&self) -> Result<Option<String>, SeedError> {
+    fn text(&self) -> Result<Option<String>, Refused> {
         match self.value() {
             Value::Null => Ok(None),
             Value::Text(text) => Ok(Some(text.trim().to_owned()).filter(|text| !text.is_empty())),
@@ -85,7 +86,7 @@ impl<'a> Field<'a> {
     /// # Errors
     ///
     /// It is neither, or an item is not a text.
-    pub(crate) fn texts(&self) -> Result<Option<String>, SeedError> {
+    pub(crate) fn texts(&self) -> Result<Option<String>, Refused> {
         let mut lines: Vec<String> = Vec::new();
         // Further lines of an item are indented below it.
         let mut push = |text: &str| lines.push(format!("- {}", text.replace('\n', "\n  ")));
@@ -145,7 +146,7 @@ impl<'a> TableFields<'a> {
     /// # Errors
     ///
     /// The key occurs twice.
-    pub(crate) fn take(&mut self, key: &str) -> Result<Option<Field<'a>>, SeedError> {
+    pub(crate) fn take(&mut self, key: &str) -> Result<Option<Field<'a>>, Refused> {
         let mut found: Option<&(Key, Node)> = None;
         for (at, pair) in self.pairs.iter().enumerate().filter(|(_, pair)| folded(&pair.0.name) == key) {
             self.taken[at] = true;
@@ -164,7 +165,7 @@ impl<'a> TableFields<'a> {
     /// # Errors
     ///
     /// The value is not a text.
-    pub(crate) fn word(&mut self, key: &str) -> Result<Option<(String, SeedPosition)>, SeedError> {
+    pub(crate) fn word(&mut self, key: &str) -> Result<Option<(String, SeedPosition)>, Refused> {
         let Some(field) = self.take(key)? else { return Ok(None) };
         Ok(field.text()?.map(|text| (stored_line(&text), field.position())))
     }
@@ -174,7 +175,7 @@ impl<'a> TableFields<'a> {
     /// # Errors
     ///
     /// The value is not a text.
-    pub fn text(&mut self, key: &str) -> Result<Option<String>, SeedError> {
+    pub fn text(&mut self, key: &str) -> Result<Option<String>, Refused> {
         self.take(key)?.map_or(Ok(None), |field| field.text())
     }
 
@@ -183,7 +184,7 @@ impl<'a> TableFields<'a> {
     /// # Errors
     ///
     /// The value is neither.
-    pub(crate) fn texts(&mut self, key: &str) -> Result<Option<String>, SeedError> {
+    pub(crate) fn texts(&mut self, key: &str) -> Result<Option<String>, Refused> {
         self.take(key)?.map_or(Ok(None), |field| field.texts())
     }
 
@@ -192,7 +193,7 @@ impl<'a> TableFields<'a> {
     /// # Errors
     ///
     /// All are missing or empty, or one is not a text.
-    pub(crate) fn required(&mut self, keys: &[&str]) -> Result<String, SeedError> {
+    pub(crate) fn required(&mut self, keys: &[&str]) -> Result<String, Refused> {
         for key in keys {
             if let Some(text) = self.text(key)? {
                 return Ok(text);

@@ -26,7 +26,6 @@ use memories_document::DocumentError;
 use memories_notebook::files::Files;
 
 pub use cast::{Cast, SeedSource, read};
-pub use error::SeedError;
 pub use format::SeedFormat;
 pub use merge::{SeedChange, SeedOptions, SeedOutcome, SeedReport};
 

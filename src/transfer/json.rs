@@ -6,10 +6,10 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::transfer::error::TransferError;
 use crate::transfer::object::{memory_object, read_item, read_section, section_object, unknown_keys};
 use crate::transfer::source::{Item, Origin, TransferSource};
 use memories_document::Section;
+use memories_document::types::hint::Refused;
 use memories_document::types::json::without_mark;
 use memories_document::types::{Scope, json};
 
@@ -96,11 +96,11 @@ fn described(key: &str, value: &Value) -> String {
 ///
 /// # Errors
 ///
-/// [`TransferError`] if it is not JSON, or neither a list nor an object with memories.
-pub(crate) fn read_json(bytes: &[u8]) -> Result<TransferSource, TransferError> {
+/// If it is not JSON, or neither a list nor an object with memories.
+pub(crate) fn read_json(bytes: &[u8]) -> Result<TransferSource, Refused> {
     let hint =
         "send {\"sections\": […]}, {\"memories\": […]} or a list; one object a line is `--format jsonl`";
-    let unreadable = |problem: String| TransferError { problem, hint };
+    let unreadable = |problem: String| Refused::fix(problem, hint);
     let document: Value = json::read(bytes).map_err(|error| unreadable(format!("not JSON: {error}")))?;
     let mut source = TransferSource::default();
     let mut number = 0;

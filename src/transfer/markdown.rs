@@ -5,12 +5,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::transfer::error::TransferError;
 use crate::transfer::place::PlaceReference;
 use crate::transfer::source::{Item, Origin, TransferSource};
 use memories_document::check::{entries, problems};
 use memories_document::problem::Kind;
 use memories_document::types::Scope;
+use memories_document::types::hint::Refused;
 use memories_document::types::json::text_without_mark;
 use memories_document::types::text::truncate;
 use memories_document::{Document, Section, SectionUpdate};
@@ -22,11 +22,11 @@ const SHOWN_CHARS: usize = 60;
 ///
 /// # Errors
 ///
-/// [`TransferError`] if it is not UTF-8.
-pub fn read(bytes: &[u8]) -> Result<TransferSource, TransferError> {
-    let text = std::str::from_utf8(bytes).map_err(|error| TransferError {
-        problem: format!("not UTF-8: byte {}", error.valid_up_to() + 1),
-        hint: "convert it to UTF-8, for example with `iconv`",
+/// If it is not UTF-8.
+pub fn read(bytes: &[u8]) -> Result<TransferSource, Refused> {
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let problem = format!("not UTF-8: byte {}", error.valid_up_to() + 1);
+        Refused::fix(problem, "convert it to UTF-8, for example with `iconv`")
     })?;
     let document = Document::parse(text.to_owned());
     let mut first_lines: BTreeMap<Scope, usize> = BTreeMap::new();
@@ -84,8 +84,8 @@ fn has_words(line: &str) -> bool {
 ///
 /// # Errors
 ///
-/// [`TransferError`] if the text would be parsed differently from what was written.
-pub fn write(sections: &[(Scope, Section)]) -> Result<Vec<u8>, TransferError> {
+/// If the text would be parsed differently from what was written.
+pub fn write(sections: &[(Scope, Section)]) -> Result<Vec<u8>, Refused> {
     let mut document = Document::parse(String::new());
     let additions = sections.iter().map(|(scope, section)| {
         let Section { name, visits, episodes, first_visit, memories, tried, worked, ways, seen, notes: _ } =
@@ -107,8 +107,8 @@ pub fn write(sections: &[(Scope, Section)]) -> Result<Vec<u8>, TransferError> {
         (scope.clone(), update)
     });
     let text = document.update(&additions.collect()).and_then(|()| document.into_text());
-    text.map(String::into_bytes).map_err(|error| TransferError {
-        problem: error.to_string(),
-        hint: "`memories check` shows what is wrong with the file; JSONL can hold it all the same",
+    text.map(String::into_bytes).map_err(|error| {
+        let hint = "`memories check` shows what is wrong with the file; JSONL can hold it all the same";
+        Refused::fix(error.to_string(), hint)
     })
 }

@@ -6,7 +6,6 @@
 //! the text that people wrote between them. An export that is imported again gives the same sections, in
 //! their stored form.
 
-mod error;
 mod json;
 mod markdown;
 pub mod merge;
@@ -23,9 +22,9 @@ use std::path::Path;
 use strum::VariantNames;
 
 use memories_document::Section;
+use memories_document::types::hint::Refused;
 use memories_document::types::{Scope, unknown_name};
 
-pub(crate) use error::TransferError;
 pub(crate) use place::PlaceReference;
 pub(crate) use source::{Item, Origin, SourceItem};
 pub use source::{LeftOut, TransferSource};
@@ -56,8 +55,8 @@ fn unknown_format(text: &str) -> String {
 ///
 /// # Errors
 ///
-/// `TransferError` if the bytes are not in the format.
-pub fn read(bytes: &[u8], format: TransferFormat) -> Result<TransferSource, TransferError> {
+/// If the bytes are not in the format.
+pub fn read(bytes: &[u8], format: TransferFormat) -> Result<TransferSource, Refused> {
     match format {
         TransferFormat::Json => json::read_json(bytes),
         TransferFormat::Jsonl => Ok(json::read_jsonl(bytes)),
@@ -65,22 +64,28 @@ pub fn read(bytes: &[u8], format: TransferFormat) -> Result<TransferSource, Tran
         #[cfg(feature = "sqlite")]
         TransferFormat::Sqlite => sqlite::read_bytes(bytes),
         #[cfg(not(feature = "sqlite"))]
-        TransferFormat::Sqlite => Err(TransferError::no_sqlite()),
+        TransferFormat::Sqlite => Err(no_sqlite()),
     }
+}
+
+/// The program was built without SQLite.
+#[cfg(not(feature = "sqlite"))]
+fn no_sqlite() -> Refused {
+    Refused::fix("this build has no SQLite", "build with the feature `sqlite`, or use JSONL")
 }
 
 /// Reads a database file, which is opened read-only; other programs may have it open.
 ///
 /// # Errors
 ///
-/// `TransferError` if it is not a database or has no table `memories`.
-pub fn read_database(path: &Path) -> Result<TransferSource, TransferError> {
+/// If it is not a database or has no table `memories`.
+pub fn read_database(path: &Path) -> Result<TransferSource, Refused> {
     #[cfg(feature = "sqlite")]
     return sqlite::read_file(path);
     #[cfg(not(feature = "sqlite"))]
     {
         let _ = path;
-        Err(TransferError::no_sqlite())
+        Err(no_sqlite())
     }
 }
 
@@ -88,8 +93,8 @@ pub fn read_database(path: &Path) -> Result<TransferSource, TransferError> {
 ///
 /// # Errors
 ///
-/// `TransferError` if the format cannot represent them.
-pub fn write(sections: &[(Scope, Section)], format: TransferFormat) -> Result<Vec<u8>, TransferError> {
+/// If the format cannot represent them.
+pub fn write(sections: &[(Scope, Section)], format: TransferFormat) -> Result<Vec<u8>, Refused> {
     match format {
         TransferFormat::Json => Ok(json::write_json(sections)),
         TransferFormat::Jsonl => Ok(json::write_jsonl(sections)),
@@ -97,6 +102,6 @@ pub fn write(sections: &[(Scope, Section)], format: TransferFormat) -> Result<Ve
         #[cfg(feature = "sqlite")]
         TransferFormat::Sqlite => sqlite::write(sections),
         #[cfg(not(feature = "sqlite"))]
-        TransferFormat::Sqlite => Err(TransferError::no_sqlite()),
+        TransferFormat::Sqlite => Err(no_sqlite()),
     }
 }

@@ -16,11 +16,11 @@ use serde_json::{Map, Value, json};
 
 use limits::Room;
 
-use crate::transfer::error::TransferError;
 use crate::transfer::object::{memory_object, read_attempt, read_item, read_section, section_object};
 use crate::transfer::source::{Item, LeftOut, Origin, TransferSource};
 use memories_document::Section;
 use memories_document::types::fields::{Expected, Fields, integer, number, parse_episode};
+use memories_document::types::hint::Refused;
 use memories_document::types::instant::stated;
 use memories_document::types::{Attempt, Memory, Scope, Span, clamp_importance};
 
@@ -53,23 +53,23 @@ const EVIDENCE: [&str; 4] = ["first_visit", "ways", "worked", "seen"];
 
 const NO_DATABASE: &str = "give a database with a table `memories` that has a column `content`";
 
-fn unreadable(error: &rusqlite::Error) -> TransferError {
+fn unreadable(error: &rusqlite::Error) -> Refused {
     if let Some((problem, hint)) = limits::explain(error) {
-        return TransferError { problem: problem.to_owned(), hint };
+        return Refused::fix(problem, hint);
     }
     let problem = match error {
         rusqlite::Error::SqliteFailure(_, Some(problem)) => problem.clone(),
         other => other.to_string(),
     };
-    TransferError { problem: format!("SQLite: {problem}"), hint: NO_DATABASE }
+    Refused::fix(format!("SQLite: {problem}"), NO_DATABASE)
 }
 
 /// Writes the sections as the bytes of a database.
 ///
 /// # Errors
 ///
-/// [`TransferError`] if SQLite fails, for example for lack of memory.
-pub fn write(sections: &[(Scope, Section)]) -> Result<Vec<u8>, TransferError> {
+/// If SQLite fails, for example for lack of memory.
+pub fn write(sections: &[(Scope, Section)]) -> Result<Vec<u8>, Refused> {
     let database = || {
         let mut connection = Connection::open_in_memory()?;
         connection.execute_batch(SCHEMA)?;
@@ -155,8 +155,8 @@ impl Columns {
 ///
 /// # Errors
 ///
-/// [`TransferError`]
-pub(crate) fn read_file(path: &Path) -> Result<TransferSource, TransferError> {
+/// If it cannot be read as a database with memories.
+pub(crate) fn read_file(path: &Path) -> Result<TransferSource, Refused> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags).map_err(|error| unreadable(&error))?;
     read(&mut connection, 0)
@@ -166,11 +166,10 @@ pub(crate) fn read_file(path: &Path) -> Result<TransferSource, TransferError> {
 ///
 /// # Errors
 ///
-/// [`TransferError`]
-pub(crate) fn read_bytes(bytes: &[u8]) -> Result<TransferSource, TransferError> {
+/// If it cannot be read as a database with memories.
+pub(crate) fn read_bytes(bytes: &[u8]) -> Result<TransferSource, Refused> {
     if !bytes.starts_with(b"SQLite format 3\0") {
-        let problem = "not an SQLite database".to_owned();
-        return Err(TransferError { problem, hint: NO_DATABASE });
+        return Err(Refused::fix("not an SQLite database", NO_DATABASE));
     }
     let (mut bytes, size) = (bytes.to_vec(), bytes.len());
     // Bytes 18 and 19 announce a write-ahead log, which is not part of the bytes.
@@ -186,7 +185,7 @@ pub(crate) fn read_bytes(bytes: &[u8]) -> Result<TransferSource, TransferError> 
 }
 
 /// Reads a database within the limits; `size` is that of one in memory.
-fn read(connection: &mut Connection, size: usize) -> Result<TransferSource, TransferError> {
+fn read(connection: &mut Connection, size: usize) -> Result<TransferSource, Refused> {
     let mut rows = || {
         limits::limit(connection, size)?;
         let (mut source, mut room) = (TransferSource::default(), Room::for_import());
@@ -203,9 +202,10 @@ fn read(connection: &mut Connection, size: usize) -> Result<TransferSource, Tran
         Ok(Err(source.left_out))
     };
     let source = rows().map_err(|error: rusqlite::Error| unreadable(&error))?;
-    source.map_err(|left_out| TransferError {
-        problem: without_memories(&left_out),
-        hint: "export what you have as JSONL: a line is {\"scope\": 15, \"title\": \"…\", \"text\": \"…\"}",
+    source.map_err(|left_out| {
+        let hint =
+            "export what you have as JSONL: a line is {\"scope\": 15, \"title\": \"…\", \"text\": \"…\"}";
+        Refused::fix(without_memories(&left_out), hint)
     })
 }
 

@@ -5,9 +5,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use memories::chat::extract::{
-    ExtractInput, ExtractMode, ExtractReport, ExtractSettings, Extractor, read_input,
-};
+use memories::chat::extract::{ExtractInput, ExtractReport, Extractor, read_input};
+use memories::chat::{ChatSettings, ExtractMode};
 use memories::document::Document;
 use memories::llm::{Answer, Model, ModelError, Question, Usage};
 use memories::notebook::{Clock, Notebook, Protection};
@@ -69,7 +68,7 @@ impl World {
 
     fn extract(&self, found: Value) -> ExtractReport {
         let (notebook, model) = (self.notebook(), Puppet(json!({"memories": [found]})));
-        let settings = ExtractSettings { mode: ExtractMode::EveryTurn, ..ExtractSettings::default() };
+        let settings = ChatSettings { mode: ExtractMode::EveryTurn, ..ChatSettings::default() };
         let reply = "The stair in the north is safe, and behind the door there is nothing to be afraid of.";
         let conversation = read_input("chat-7", reply).unwrap();
         let extractor = Extractor { notebook: &notebook, model: Some(&model), settings: &settings };

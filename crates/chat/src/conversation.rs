@@ -22,30 +22,6 @@ pub struct Conversation {
     pub messages: Vec<Message>,
 }
 
-/// A text is not a conversation.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ConversationError {
-    /// The text is empty or white space.
-    #[error("it is empty")]
-    Empty,
-    /// The text is not JSON.
-    #[error("line {line} is not JSON: {problem}")]
-    NotJson {
-        /// The line, from 1.
-        line: usize,
-        /// The parser's message.
-        problem: String,
-    },
-    /// A JSON value is not a message.
-    #[error("{place} is not a message: {problem}")]
-    NotMessage {
-        /// `line 3`, `message 3` or `it`.
-        place: String,
-        /// The missing or wrong field.
-        problem: String,
-    },
-}
-
 impl Conversation {
     /// A conversation, with secrets in its id masked: the id is written with each memory.
     pub(crate) fn of(id: &str, messages: Vec<Message>) -> Conversation {
@@ -56,21 +32,21 @@ impl Conversation {
     ///
     /// # Errors
     ///
-    /// See `ConversationError`.
-    pub fn read(id: &str, text: &str) -> Result<Conversation, ConversationError> {
+    /// The reason why the text is not a conversation, with the line or the number of the message.
+    pub fn read(id: &str, text: &str) -> Result<Conversation, String> {
         Ok(Conversation::of(id, read_messages(text)?))
     }
 }
 
-fn read_messages(text: &str) -> Result<Vec<Message>, ConversationError> {
+fn read_messages(text: &str) -> Result<Vec<Message>, String> {
     let text = text_without_mark(text);
     if text.trim().is_empty() {
-        return Err(ConversationError::Empty);
+        return Err("it is empty".to_owned());
     }
     match serde_json::from_str(text) {
         Ok(value) => messages_of(value),
         Err(error) if text.trim_start().starts_with('[') => {
-            Err(ConversationError::NotJson { line: error.line(), problem: error.to_string() })
+            Err(format!("line {} is not JSON: {error}", error.line()))
         }
         Err(_) => read_lines(text),
     }
@@ -82,7 +58,7 @@ pub(crate) fn conversation_tag(id: &str) -> String {
 }
 
 /// The messages of one JSON value: a list, a request, a response, or a single message.
-pub(crate) fn messages_of(value: Value) -> Result<Vec<Message>, ConversationError> {
+pub(crate) fn messages_of(value: Value) -> Result<Vec<Message>, String> {
     let list = match value {
         Value::Array(items) => items,
         Value::Object(mut fields) => {
@@ -101,16 +77,15 @@ pub(crate) fn messages_of(value: Value) -> Result<Vec<Message>, ConversationErro
     numbered.map(|(value, number)| message_at(format_args!("message {number}"), number, value)).collect()
 }
 
-fn message_at(place: impl Display, number: u64, value: Value) -> Result<Message, ConversationError> {
-    let wrong = |problem| ConversationError::NotMessage { place: place.to_string(), problem };
-    Message::of(number, value).map_err(wrong)
+fn message_at(place: impl Display, number: u64, value: Value) -> Result<Message, String> {
+    Message::of(number, value).map_err(|problem| format!("{place} is not a message: {problem}"))
 }
 
-fn read_lines(text: &str) -> Result<Vec<Message>, ConversationError> {
+fn read_lines(text: &str) -> Result<Vec<Message>, String> {
     let mut messages = Vec::new();
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let value = json::read(line.as_bytes())
-            .map_err(|error| ConversationError::NotJson { line: at + 1, problem: error.to_string() })?;
+        let value =
+            json::read(line.as_bytes()).map_err(|error| format!("line {} is not JSON: {error}", at + 1))?;
         messages.push(message_at(format_args!("line {}", at + 1), messages.len() as u64 + 1, value)?);
     }
     Ok(messages)
@@ -149,7 +124,7 @@ mod tests {
 
     #[test]
     fn errors_name_the_line() {
-        let error = |text: &str| read_messages(text).unwrap_err().to_string();
+        let error = |text: &str| read_messages(text).unwrap_err();
         assert_eq!(error(" \n"), "it is empty");
         assert!(error("{\"role\": \"user\"}\n{oops\n").starts_with("line 2 is not JSON: key must be"));
         assert_eq!(

@@ -19,8 +19,12 @@ mod message_json;
 #[cfg(feature = "proxy")]
 pub mod proxy;
 mod rejected;
+mod settings;
 
 pub use conversation::Conversation;
-pub use conversation::ConversationError;
 pub use error::ChatError;
 pub use message::Message;
+pub use settings::CALIBRATED;
+pub use settings::ChatSettings;
+pub use settings::ExtractMode;
+pub use settings::USUAL_THRESHOLD;

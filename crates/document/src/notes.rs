@@ -32,7 +32,7 @@ pub(crate) struct PlacedNote {
 pub(super) struct Part {
     pub(super) start: usize,
     /// The heading, where it is a person's own.
-    pub(super) heading: String,
+    pub heading: String,
     /// False for tried actions.
     pub(super) has_notes: bool,
 }

@@ -85,12 +85,13 @@ fn served(
     environment: &Environment,
     seed: u64,
 ) -> Result<Box<dyn Model>, ModelError> {
-    use crate::{anthropic, ollama, openai};
-    Ok(match provider {
-        Provider::Anthropic => Box::new(anthropic::model(config, environment, seed)?),
-        Provider::Ollama => Box::new(ollama::model(config, environment, seed)?),
-        _ => Box::new(openai::model(config, environment, seed)?),
-    })
+    use crate::{anthropic, ollama, openai, served::ServedModel};
+    let dialect = match provider {
+        Provider::Anthropic => &anthropic::DIALECT,
+        Provider::Ollama => &ollama::DIALECT,
+        _ => &openai::DIALECT,
+    };
+    Ok(Box::new(ServedModel::new(dialect, config, environment, seed)?))
 }
 
 #[cfg(test)]

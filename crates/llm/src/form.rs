@@ -113,12 +113,20 @@ impl Form {
         self.traits.ladder[self.step]
     }
 
-    /// The prompt, with the schema where nothing else in the request carries it.
-    pub(crate) fn prompt_of(self, question: &Question<'_>) -> String {
+    /// The examples and the prompt as messages, with the schema in the prompt where nothing else in the request
+    /// carries it.
+    pub(crate) fn messages(self, question: &Question<'_>) -> Vec<Value> {
         match self.format() {
-            Format::Schema | Format::Tool => question.prompt.to_owned(),
-            Format::Object | Format::Plain => question.prompt_with_schema(),
+            Format::Schema | Format::Tool => question.messages(question.prompt),
+            Format::Object | Format::Plain => question.messages(&question.prompt_with_schema()),
         }
+    }
+
+    /// The same messages behind the instructions, for servers that take these as a message.
+    pub(crate) fn messages_with_system(self, question: &Question<'_>) -> Vec<Value> {
+        let mut messages = self.messages(question);
+        messages.insert(0, json!({"role": "system", "content": question.system}));
+        messages
     }
 
     /// True if a refusal named this word of [`ApiTraits::switches`].

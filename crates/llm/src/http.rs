@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use reqwest::Url;
 use reqwest::blocking::{Client, RequestBuilder, Response};
-use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue, LOCATION, RETRY_AFTER};
+use reqwest::header::{HeaderValue, LOCATION, RETRY_AFTER};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64;
@@ -37,32 +37,39 @@ pub(super) struct Access {
     /// The environment variable that holds it.
     pub(crate) variable: &'static str,
     /// The header that carries it.
-    pub(crate) scheme: Scheme,
+    header: KeyHeader,
     /// Headers of every request.
-    pub(crate) headers: &'static [(&'static str, &'static str)],
+    headers: &'static [(&'static str, &'static str)],
     /// The key, and the secrets of the address.
-    pub(crate) secrets: Secrets,
+    secrets: Secrets,
 }
 
-/// The header that carries the key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Scheme {
-    /// `Authorization: Bearer …`
-    Bearer,
-    /// `x-api-key: …`
-    ApiKey,
+/// The header that carries a key.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct KeyHeader {
+    /// The name, in lower case.
+    name: &'static str,
+    /// The beginning of the value.
+    prefix: &'static str,
 }
+
+/// `Authorization: Bearer …`
+pub(super) const BEARER: KeyHeader = KeyHeader { name: "authorization", prefix: "Bearer " };
+
+/// `x-api-key: …`
+pub(super) const API_KEY: KeyHeader = KeyHeader { name: "x-api-key", prefix: "" };
 
 impl Access {
     /// Access with a key, if there is one, to the server at an address.
     pub(crate) fn new(
         key: Option<SecretString>,
         variable: &'static str,
-        scheme: Scheme,
+        header: KeyHeader,
+        headers: &'static [(&'static str, &'static str)],
         address: &Url,
     ) -> Access {
         let secrets = Secrets::of_server(key.as_ref(), address);
-        Access { key, variable, scheme, headers: &[], secrets }
+        Access { key, variable, header, headers, secrets }
     }
 
     /// The text without the key and the secrets of the address.
@@ -84,14 +91,10 @@ impl Access {
             request = request.header(*name, *value);
         }
         let Some(key) = &self.key else { return Ok(request) };
-        let (name, value) = match self.scheme {
-            Scheme::Bearer => (AUTHORIZATION, format!("Bearer {}", key.expose_secret())),
-            Scheme::ApiKey => (HeaderName::from_static("x-api-key"), key.expose_secret().to_owned()),
-        };
-        let mut value = HeaderValue::from_str(&value)
+        let mut value = HeaderValue::from_str(&format!("{}{}", self.header.prefix, key.expose_secret()))
             .map_err(|_| TransportError::Setup("the key holds characters that no header can".to_owned()))?;
         value.set_sensitive(true);
-        Ok(request.header(name, value))
+        Ok(request.header(self.header.name, value))
     }
 }
 
@@ -129,20 +132,21 @@ impl Http {
         Http { server: url.clone(), client: OnceLock::new() }
     }
 
-    /// Posts `body` and reads the whole reply before `deadline`.
-    pub(crate) fn post(
+    /// Sends a request to an address, with a body of JSON if there is one, and reads the whole reply before
+    /// `deadline`.
+    pub(crate) fn send(
         &self,
         url: &Url,
         access: &Access,
-        body: &Value,
+        body: Option<&Value>,
         deadline: Instant,
     ) -> Result<Reply, TransportError> {
-        exchange(access.apply(self.client()?.post(url.clone()).json(body))?, deadline)
-    }
-
-    /// Fetches an address before `deadline`.
-    pub(crate) fn get(&self, url: &Url, access: &Access, deadline: Instant) -> Result<Reply, TransportError> {
-        exchange(access.apply(self.client()?.get(url.clone()))?, deadline)
+        let client = self.client()?;
+        let request = match body {
+            Some(body) => client.post(url.clone()).json(body),
+            None => client.get(url.clone()),
+        };
+        exchange(access.apply(request)?, deadline)
     }
 
     fn client(&self) -> Result<&Client, TransportError> {

@@ -1,6 +1,6 @@
 //! A model behind a server: ask, judge the reply, adapt the request, try again.
 //!
-//! A [`Protocol`] says how a question is put and how an answer is read; everything that all servers have in
+//! A [`Dialect`] says how a question is put and how an answer is read; everything that all servers have in
 //! common is here. A question is one request. Further ones follow only where the last one failed for a
 //! reason that may be temporary, or that another form of request avoids. The form that worked is kept for
 //! the life of the value, so that later questions do not pay again; what was refused outlives it as a
@@ -8,77 +8,108 @@
 //! and no error contains the key.
 
 use std::fmt;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, OnceLock};
 use std::time::Instant;
 
 use reqwest::Url;
+use secrecy::SecretString;
 use serde_json::Value;
 
-use crate::config::Config;
+use crate::config::{Config, Environment, key_of};
 use crate::destination::Destination;
 use crate::form::{ApiTraits, Form};
-use crate::http::{Access, Http};
-use crate::model::{Answer, Model, ModelError, Question, deadline_after, one_line};
-use crate::server::{Diagnosis, ErrorReply, Failure, Server};
+use crate::http::{Access, Http, KeyHeader};
+use crate::model::{Answer, Model, ModelError, Question, Usage, deadline_after, one_line};
+use crate::server::{Diagnosis, ErrorReply, Server};
 use crate::{address, answer};
 use memories_document::types::lock::lock;
 
 /// The API of servers of one kind.
-pub(super) trait Protocol: Send {
-    /// Traits that all servers of this kind share.
-    const TRAITS: &'static ApiTraits;
-
-    /// Provider and model, as in reports and the journal.
-    fn name(&self) -> String;
-
+pub(super) struct Dialect {
+    /// Traits of the requests that these servers accept.
+    pub(crate) traits: ApiTraits,
+    /// The provider's own values in the environment.
+    pub(crate) variables: for<'a> fn(&'a Environment) -> Variables<'a>,
+    /// The variable that errors name, where the keys are not all in one.
+    pub(crate) key_variable: &'static str,
+    /// The header that carries the key.
+    pub(crate) key_header: KeyHeader,
+    /// Further headers of every request.
+    pub(crate) headers: &'static [(&'static str, &'static str)],
+    /// The server that is asked where the settings name none.
+    pub(crate) url: &'static str,
+    /// The host of that server, if it requires a key.
+    pub(crate) own_host: Option<&'static str>,
+    /// The end of every endpoint, which errors do not show.
+    pub(crate) call: &'static str,
+    /// The address of a call under the address of a server.
+    pub(crate) endpoint: fn(&str, &str) -> Result<Url, ModelError>,
+    /// The model that is asked where the settings name none; true for the provider's own host.
+    pub(crate) usual_model: fn(bool) -> Option<&'static str>,
+    /// Where only the server knows its models: the call that lists them, and the first usable one of the list.
+    pub(crate) installed: Option<(&'static str, FirstModel)>,
     /// The body of a request.
-    fn request(&self, question: &Question<'_>, form: Form) -> Value;
+    pub(crate) request: fn(&Request<'_>) -> Value,
+    /// The answer in a reply.
+    pub(crate) read: fn(&Value) -> Result<Reading, Unusable>,
+    /// The meaning of a failure of a model, where it is not that of the status alone.
+    pub(crate) judge: fn(&ErrorReply, &str) -> Option<Diagnosis>,
+}
 
-    /// The answer in a reply; its usage without the number of calls.
-    fn read_answer(&self, reply: &Value) -> Result<Answer, Unusable>;
+/// Reads the first usable model of a list.
+type FirstModel = fn(&Value) -> Option<String>;
 
-    /// The meaning of a failure.
-    fn judge(&self, failure: &ErrorReply) -> Diagnosis;
+/// Values of one provider in the environment.
+pub(super) struct Variables<'a> {
+    pub(crate) base_url: &'a Option<String>,
+    pub(crate) model: &'a Option<String>,
+    pub(crate) key: &'a Option<SecretString>,
+}
 
-    /// Asks the server for what the first question needs.
-    fn prepare(&self, _server: &Server, _deadline: Instant) -> Result<(), ModelError> {
-        Ok(())
-    }
+/// A question, and everything else that its request states.
+pub(super) struct Request<'a> {
+    pub(crate) question: &'a Question<'a>,
+    pub(crate) form: Form,
+    /// The model; empty where the server chooses.
+    pub(crate) model: &'a str,
+    pub(crate) max_output_tokens: u32,
+    pub(crate) temperature: Option<f64>,
+}
+
+/// The parts of a reply in which servers differ.
+#[derive(Default)]
+pub(super) struct Reading {
+    pub(crate) text: String,
+    /// The reply holds the model's reasoning.
+    pub(crate) reasoned: bool,
+    pub(crate) input_tokens: Option<u64>,
+    pub(crate) output_tokens: Option<u64>,
+    pub(crate) cost: Option<f64>,
 }
 
 /// Why a reply holds no answer.
 pub(super) enum Unusable {
     /// The model or its server declined.
     Refused(String),
-    /// The answer cannot be used.
-    Garbled(String),
+    /// The answer reached its limit of tokens.
+    CutOff,
+    /// The answer reached the end of the model's context.
+    ContextEnds,
     /// The reply does not follow this protocol; what was expected.
     Foreign(&'static str),
 }
 
-impl Unusable {
-    /// The answer reached its limit of tokens.
-    pub(crate) fn cut_off(limit: u32) -> Unusable {
-        Unusable::Garbled(format!(
-            "the answer was cut off after {limit} tokens (`max_output_tokens`), of which a model's \
-             reasoning is a part"
-        ))
-    }
-
-    /// The answer has no text.
-    pub(crate) fn empty(reasoned: bool) -> Unusable {
-        Unusable::Garbled(if reasoned {
-            "the model reasoned but gave no answer".to_owned()
-        } else {
-            "the answer is empty".to_owned()
-        })
-    }
-}
-
 /// A model behind one server.
-pub(super) struct ServedModel<P> {
-    protocol: P,
+pub(super) struct ServedModel {
+    dialect: &'static Dialect,
+    model: Option<String>,
+    /// The first installed model, once the server was asked for it.
+    found: OnceLock<String>,
+    /// The address of the list of models.
+    list: Option<Url>,
+    max_output_tokens: u32,
+    temperature: Option<f64>,
     endpoint: Url,
     server: Server,
     /// Address and model, by which refusals are remembered.
@@ -87,33 +118,88 @@ pub(super) struct ServedModel<P> {
     calls: AtomicU32,
 }
 
-impl<P: Protocol> ServedModel<P> {
-    /// Nothing is opened yet. `call` is the end of every endpoint of this kind, which errors do not show.
+impl ServedModel {
+    /// The model that the settings name; nothing is opened yet. `seed` decides the jitter of retries.
     ///
     /// # Errors
     ///
-    /// [`ModelError::Settings`] for a way of structured output that these servers do not have.
+    /// [`ModelError::Settings`] for an invalid address, for a way of structured output that these servers do
+    /// not have, and for a provider's own server without a key.
     pub(crate) fn new(
-        protocol: P,
-        endpoint: Url,
-        call: &str,
-        access: Access,
+        dialect: &'static Dialect,
         config: &Config,
+        environment: &Environment,
         seed: u64,
-    ) -> Result<ServedModel<P>, ModelError> {
+    ) -> Result<ServedModel, ModelError> {
+        let variables = (dialect.variables)(environment);
+        let base = config.base_url(variables.base_url).unwrap_or(dialect.url);
+        let endpoint = (dialect.endpoint)(base, dialect.call)?;
+        let list = dialect.installed.map(|(call, _)| (dialect.endpoint)(base, call)).transpose()?;
+        let key = key_of(variables.key);
+        let is_own = dialect.own_host.is_some() && endpoint.host_str() == dialect.own_host;
+        if is_own && key.is_none() {
+            return Err(ModelError::Settings {
+                problem: format!("provider `{}` has no key", dialect.traits.provider),
+                hint: format!("set `{}`, or `base_url` to a server that needs none", dialect.key_variable),
+            });
+        }
+        let model = config.model(variables.model).or((dialect.usual_model)(is_own)).map(str::to_owned);
+        let variable = environment.key_variable.unwrap_or(dialect.key_variable);
+        let access = Access::new(key, variable, dialect.key_header, dialect.headers, &endpoint);
         let server = Server {
-            at: address::display_address(&endpoint, call),
+            at: address::display_address(&endpoint, dialect.call),
             access,
             url_setting: "base_url",
             limits: config.limits,
             seed,
-            connection_hint: P::TRAITS.connection_hint,
+            connection_hint: dialect.traits.connection_hint,
             http: Http::new(&endpoint),
         };
-        let known_as = format!("{} {}", server.at, protocol.name());
-        let form = Form::first(P::TRAITS, config.structured_output)?;
-        let form = Mutex::new(form.recalling(config.refusals.of(&known_as)));
-        Ok(ServedModel { protocol, endpoint, server, known_as, form, calls: AtomicU32::new(0) })
+        let form = Form::first(&dialect.traits, config.structured_output)?;
+        let mut served = ServedModel {
+            dialect,
+            model,
+            found: OnceLock::new(),
+            list,
+            max_output_tokens: config.max_output_tokens,
+            temperature: config.temperature,
+            endpoint,
+            server,
+            known_as: String::new(),
+            form: Mutex::new(form),
+            calls: AtomicU32::new(0),
+        };
+        served.known_as = format!("{} {}", served.server.at, served.name());
+        served.form = Mutex::new(form.recalling(config.refusals.of(&served.known_as)));
+        Ok(served)
+    }
+
+    /// The model of the settings, else the first installed one; empty where the server chooses, and before
+    /// that is known.
+    fn model(&self) -> &str {
+        self.model.as_ref().or(self.found.get()).map_or("", String::as_str)
+    }
+
+    fn judge(&self, failure: &ErrorReply) -> Diagnosis {
+        let own = (self.dialect.judge)(failure, self.model());
+        own.unwrap_or_else(|| Diagnosis::of_status(failure.status))
+    }
+
+    /// Asks the server for its first model, where only the server knows one.
+    fn find_model(&self, deadline: Instant) -> Result<(), ModelError> {
+        let (Some(list), Some((_, first)), true) =
+            (&self.list, self.dialect.installed, self.model().is_empty())
+        else {
+            return Ok(());
+        };
+        let listed = self.server.fetch(list, deadline, |failure| self.judge(failure))?;
+        let first = first(&listed).ok_or_else(|| {
+            self.server.refused(
+                "no model is installed (install one with `ollama pull NAME`, or name one with `--model`)",
+            )
+        })?;
+        let _ = self.found.set(first);
+        Ok(())
     }
 
     /// Asks until there is an answer, a permanent failure, or no time left.
@@ -123,13 +209,14 @@ impl<P: Protocol> ServedModel<P> {
         loop {
             calls += 1;
             self.calls.fetch_add(1, Ordering::Relaxed);
-            let request = self.protocol.request(question, form);
-            let failure = match self.server.post(&self.endpoint, &request, deadline) {
+            let (model, max_output_tokens, temperature) =
+                (self.model(), self.max_output_tokens, self.temperature);
+            let request = Request { question, form, model, max_output_tokens, temperature };
+            let request = (self.dialect.request)(&request);
+            let judge = |failure: &ErrorReply| self.judge(failure);
+            let failure = match self.server.post(&self.endpoint, &request, deadline, judge) {
                 Ok(reply) => {
-                    let answer = self.protocol.read_answer(&reply.value);
-                    let mut answer = answer.map_err(|unusable| self.unusable(unusable, &reply.body))?;
-                    answer.model = one_line(&answer.model);
-                    answer.usage.calls = calls;
+                    let answer = self.read(&reply.value, &reply.body, calls)?;
                     // Later questions begin with the form that worked.
                     *lock(&self.form) = form.after_answer(answer::parse_object(&answer.text).is_ok());
                     return Ok(answer);
@@ -137,47 +224,68 @@ impl<P: Protocol> ServedModel<P> {
                 Err(failure) => failure,
             };
             let is_final = retried || retries == self.server.limits.max_retries;
-            if let Failure::Reply(reply) = &failure
+            if let Some(reply) = &failure.reply
                 && let Some(other) = form.adapted(reply.status, &reply.body, is_final)
             {
                 (form, retried) = (other, false);
                 continue;
             }
-            let error = self.server.diagnose(failure, |reply| self.protocol.judge(reply));
-            self.server.wait_before_retry(error, retries, calls, deadline)?;
+            self.server.wait_before_retry(*failure, retries, calls, deadline)?;
             (retries, retried) = (retries + 1, true);
         }
     }
 
-    fn unusable(&self, unusable: Unusable, body: &str) -> ModelError {
+    /// The answer in a reply to the last of `calls` requests.
+    fn read(&self, reply: &Value, body: &str, calls: u32) -> Result<Answer, ModelError> {
         let server = &self.server;
-        match unusable {
+        let reading = (self.dialect.read)(reply).map_err(|unusable| match unusable {
             Unusable::Refused(problem) => server.refused(one_line(&server.access.scrub(&problem))),
-            Unusable::Garbled(problem) => server.garbled(server.access.scrub(&problem)),
+            Unusable::CutOff => server.garbled(format!(
+                "the answer was cut off after {} tokens (`max_output_tokens`), of which a model's reasoning is \
+                 a part",
+                self.max_output_tokens
+            )),
+            Unusable::ContextEnds => server.garbled("the answer was cut off where the model's context ends"),
             Unusable::Foreign(expected) => server.foreign(expected, body),
+        })?;
+        let Reading { text, reasoned, input_tokens, output_tokens, cost } = reading;
+        if text.trim().is_empty() {
+            return Err(server.garbled(if reasoned {
+                "the model reasoned but gave no answer"
+            } else {
+                "the answer is empty"
+            }));
         }
+        let model = one_line(reply["model"].as_str().unwrap_or(self.model()));
+        Ok(Answer { text, model, usage: Usage { calls, input_tokens, output_tokens, cost } })
     }
 }
 
-impl<P: Protocol> fmt::Debug for ServedModel<P> {
+impl fmt::Debug for ServedModel {
     /// Without the endpoint and the access, which may hold secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ServedModel")
-            .field("name", &self.protocol.name())
+            .field("name", &self.name())
             .field("at", &self.server.at)
             .field("format", &lock(&self.form).format())
             .finish_non_exhaustive()
     }
 }
 
-impl<P: Protocol> Model for ServedModel<P> {
+impl Model for ServedModel {
     fn name(&self) -> String {
-        self.protocol.name()
+        let provider = self.dialect.traits.provider;
+        match (&self.model, self.found.get()) {
+            (Some(model), _) => format!("{provider}/{model}"),
+            (None, Some(found)) => format!("{provider}/{found} (first installed)"),
+            (None, None) if self.list.is_some() => format!("{provider}/first installed"),
+            (None, None) => format!("{provider}/default"),
+        }
     }
 
     fn ask(&self, question: &Question<'_>) -> Result<Answer, ModelError> {
         let deadline = deadline_after(self.server.limits.timeout);
-        self.protocol.prepare(&self.server, deadline)?;
+        self.find_model(deadline)?;
         self.ask_until(question, deadline)
     }
 
@@ -194,10 +302,28 @@ impl<P: Protocol> Model for ServedModel<P> {
     }
 }
 
-/// A provider's own server needs a key, and there is none.
-pub(super) fn no_key(provider: &str, variable: &str) -> ModelError {
-    ModelError::Settings {
-        problem: format!("provider `{provider}` has no key"),
-        hint: format!("set `{variable}`, or `base_url` to a server that needs none"),
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::openai;
+
+    fn openai(config: &Config, environment: &Environment) -> Result<ServedModel, ModelError> {
+        ServedModel::new(&openai::DIALECT, config, environment, 1)
+    }
+
+    #[test]
+    fn debug_holds_no_secrets() {
+        let config =
+            Config { base_url: Some("https://user:word@h:81/v1?key=word".to_owned()), ..Config::default() };
+        let environment =
+            Environment { openai_api_key: Some(SecretString::from("word")), ..Environment::default() };
+        let served = openai(&config, &environment).unwrap();
+        assert!(!format!("{served:?}").contains("word"));
+    }
+
+    #[test]
+    fn openai_itself_needs_a_key() {
+        let error = openai(&Config::default(), &Environment::default()).unwrap_err();
+        assert!(matches!(error, ModelError::Settings { hint, .. } if hint.contains("OPENAI_API_KEY")));
     }
 }

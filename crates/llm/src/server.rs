@@ -1,6 +1,6 @@
 //! A server over HTTP, and the meaning of its failures.
 //!
-//! A request goes out; a reply comes back, or a [`RequestError`]: temporary and worth a retry, or permanent.
+//! A request goes out; a reply comes back, or a [`Failure`]: temporary and worth a retry, or permanent.
 //! Both chats ([`crate::served`]) and vectors ([`crate::embedding`]) use it. Every wait ends
 //! before the deadline, and no error contains the key.
 
@@ -29,15 +29,20 @@ pub(super) struct ErrorReply {
     pub(crate) body: String,
     /// The body as JSON; `null` if it is none.
     pub(crate) value: Value,
-    reply: Reply,
 }
 
-/// A failure of a request.
-pub enum Failure {
-    /// No reply.
-    Transport(TransportError),
-    /// A reply that is an error.
-    Reply(Box<ErrorReply>),
+/// Why a request failed.
+pub(super) struct Failure {
+    /// The error where nothing is tried again.
+    pub(crate) error: ModelError,
+    /// The same request may succeed later.
+    temporary: bool,
+    /// The pause that the server asks for before that.
+    pause: Option<Duration>,
+    /// No connection could be made.
+    pub(crate) is_unconnected: bool,
+    /// The reply, if one came.
+    pub(crate) reply: Option<ErrorReply>,
 }
 
 /// The meaning of a failure.
@@ -60,19 +65,6 @@ impl Diagnosis {
     }
 }
 
-/// Why a request failed.
-pub(super) enum RequestError {
-    /// The same request may succeed later.
-    Temporary {
-        /// The reason, from the server's status or behaviour.
-        problem: String,
-        /// The pause that the server asks for.
-        pause: Option<Duration>,
-    },
-    /// Trying again will not help.
-    Permanent(ModelError),
-}
-
 /// One server.
 pub(super) struct Server {
     /// The address without secrets.
@@ -93,8 +85,14 @@ pub(super) struct Server {
 
 impl Server {
     /// Posts JSON, once.
-    pub(crate) fn post(&self, url: &Url, body: &Value, deadline: Instant) -> Result<Success, Failure> {
-        read(self.http.post(url, &self.access, body, deadline))
+    pub(crate) fn post(
+        &self,
+        url: &Url,
+        body: &Value,
+        deadline: Instant,
+        judge: impl FnOnce(&ErrorReply) -> Diagnosis,
+    ) -> Result<Success, Box<Failure>> {
+        self.read(self.http.send(url, &self.access, Some(body), deadline), judge)
     }
 
     /// Fetches JSON, once.
@@ -104,31 +102,32 @@ impl Server {
         deadline: Instant,
         judge: impl FnOnce(&ErrorReply) -> Diagnosis,
     ) -> Result<Value, ModelError> {
-        let reply = read(self.http.get(url, &self.access, deadline));
-        let value = reply.map(|reply| reply.value);
-        value.map_err(|failure| self.model_error(self.diagnose(failure, judge)))
+        let reply = self.read(self.http.send(url, &self.access, None, deadline), judge);
+        reply.map(|reply| reply.value).map_err(|failure| failure.error)
     }
 
     /// Waits before a retry. `retries` were made for this request, `calls` requests in all.
     ///
     /// # Errors
     ///
-    /// Where the error is permanent, where all retries are used up, and where no time is left.
+    /// Where the failure is permanent, where all retries are used up, and where no time is left.
     pub(crate) fn wait_before_retry(
         &self,
-        error: RequestError,
+        failure: Failure,
         retries: u32,
         calls: u32,
         deadline: Instant,
     ) -> Result<(), ModelError> {
-        let (problem, pause) = match error {
-            RequestError::Temporary { problem, pause } if retries < self.limits.max_retries => {
-                (problem, pause)
+        let problem = match failure.error {
+            ModelError::Unavailable { problem, .. }
+                if failure.temporary && retries < self.limits.max_retries =>
+            {
+                problem
             }
-            other => return Err(self.model_error(other)),
+            error => return Err(error),
         };
         let seed = self.seed.wrapping_add(u64::from(calls));
-        let pause = pause.unwrap_or_else(|| http::backoff(self.limits.retry_delay, retries, seed));
+        let pause = failure.pause.unwrap_or_else(|| http::backoff(self.limits.retry_delay, retries, seed));
         if http::remaining(deadline).is_none_or(|left| pause >= left) {
             return Err(self.unavailable(format!("{problem} (no time is left to try again)")));
         }
@@ -136,80 +135,77 @@ impl Server {
         Ok(())
     }
 
-    /// The error that a failure stands for.
-    pub(crate) fn diagnose(
+    /// Tells success from failure.
+    fn read(
         &self,
-        failure: Failure,
+        reply: Result<Reply, TransportError>,
         judge: impl FnOnce(&ErrorReply) -> Diagnosis,
-    ) -> RequestError {
-        match failure {
-            Failure::Transport(error) => self.transport_failed(error),
-            Failure::Reply(reply) => self.reply_failed(&reply, judge),
+    ) -> Result<Success, Box<Failure>> {
+        let reply = reply.map_err(|error| Box::new(self.transport_failed(error)))?;
+        let value = serde_json::from_str(&reply.body).unwrap_or(Value::Null);
+        let status = effective_status(reply.status, &value);
+        if (200..300).contains(&status) {
+            return Ok(Success { value, body: reply.body });
         }
+        let failed = ErrorReply { status, body: reply.body.to_lowercase(), value };
+        Err(Box::new(self.reply_failed(&reply, failed, judge)))
     }
 
-    fn transport_failed(&self, error: TransportError) -> RequestError {
-        RequestError::Permanent(match error {
+    fn transport_failed(&self, error: TransportError) -> Failure {
+        let is_unconnected = matches!(error, TransportError::NoConnection(_));
+        let temporary = is_unconnected || matches!(error, TransportError::Broken(_));
+        let error = match error {
             TransportError::TooLate => {
                 self.unavailable(format!("did not answer within {} s", self.limits.timeout.as_secs_f64()))
             }
             TransportError::NoConnection(problem) => {
                 let hint = self.connection_hint.map(|hint| format!(" ({hint})")).unwrap_or_default();
-                let problem = self.access.scrub(&format!("cannot be reached: {problem}{hint}"));
-                return RequestError::Temporary { problem, pause: None };
+                self.unavailable(self.access.scrub(&format!("cannot be reached: {problem}{hint}")))
             }
             TransportError::Broken(problem) => {
-                let problem = self.access.scrub(&format!("broke off: {problem}"));
-                return RequestError::Temporary { problem, pause: None };
+                self.unavailable(self.access.scrub(&format!("broke off: {problem}")))
             }
             TransportError::TooLong => self.garbled("the reply is longer than 4 MiB"),
             TransportError::Setup(problem) => ModelError::Settings {
                 problem: format!("no request can be made: {problem}"),
                 hint: format!("check `{}` and `{}`", self.access.variable, self.url_setting),
             },
-        })
+        };
+        Failure { error, temporary, pause: None, is_unconnected, reply: None }
     }
 
     fn reply_failed(
         &self,
-        failed: &ErrorReply,
+        reply: &Reply,
+        failed: ErrorReply,
         judge: impl FnOnce(&ErrorReply) -> Diagnosis,
-    ) -> RequestError {
-        let (status, reply) = (failed.status, &failed.reply);
-        let said = http::error_text(&reply.body, |text| self.access.scrub(text));
+    ) -> Failure {
+        let status = failed.status;
         let said = match &reply.location {
             Some(to) if (300..400).contains(&status) => {
                 let to = self.access.scrub(to);
                 format!("it redirects to `{}`: set `{}` to where it is", one_line(&to), self.url_setting)
             }
-            _ => said,
+            _ => http::error_text(&reply.body, |text| self.access.scrub(text)),
         };
         let mut problem = format!("HTTP {status}");
         if !said.is_empty() {
             problem = format!("{problem}: {said}");
         }
-        let diagnosis = match (status, self.access.key.is_some()) {
+        let Diagnosis { temporary, hint } = match (status, self.access.key.is_some()) {
             (401 | 403, true) => Diagnosis::permanent(format!("check the key in `{}`", self.access.variable)),
             (401 | 403, false) => Diagnosis::permanent(self.access.missing_hint()),
-            _ => judge(failed),
+            _ => judge(&failed),
         };
-        if let Some(hint) = &diagnosis.hint {
+        if let Some(hint) = hint {
             problem = format!("{problem} ({hint})");
         }
-        if diagnosis.temporary {
-            let problem = format!("answered with {problem}");
-            RequestError::Temporary { problem, pause: reply.retry_after }
+        let error = if temporary {
+            self.unavailable(format!("answered with {problem}"))
         } else {
-            RequestError::Permanent(self.refused(problem))
-        }
-    }
-
-    /// The error when nothing is tried again.
-    pub(crate) fn model_error(&self, error: RequestError) -> ModelError {
-        match error {
-            RequestError::Temporary { problem, .. } => self.unavailable(problem),
-            RequestError::Permanent(error) => error,
-        }
+            self.refused(problem)
+        };
+        Failure { error, temporary, pause: reply.retry_after, is_unconnected: false, reply: Some(failed) }
     }
 
     /// No answer for now; the problem says what the server did.
@@ -232,18 +228,6 @@ impl Server {
         let said = http::error_text(body, |text| self.access.scrub(text));
         self.garbled(format!("the reply is no {expected}: {said}"))
     }
-}
-
-/// Tells success from failure.
-fn read(reply: Result<Reply, TransportError>) -> Result<Success, Failure> {
-    let reply = reply.map_err(Failure::Transport)?;
-    let value = serde_json::from_str(&reply.body).unwrap_or(Value::Null);
-    let status = effective_status(reply.status, &value);
-    if (200..300).contains(&status) {
-        return Ok(Success { value, body: reply.body });
-    }
-    let body = reply.body.to_lowercase();
-    Err(Failure::Reply(Box::new(ErrorReply { status, body, value, reply })))
 }
 
 /// The status, or that of an error which a gateway reports under status 200.

@@ -10,7 +10,7 @@ use memchr::memmem;
 use xxhash_rust::xxh3::xxh3_64;
 
 use memories_document::types::{Author, Memory, Scope};
-pub use memories_store::{LineLog, Rotation, Sidecar};
+use memories_store::{LineLog, Rotation, Sidecar};
 
 /// Digits of a hash.
 const HASH_DIGITS: usize = 16;

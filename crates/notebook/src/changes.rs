@@ -8,12 +8,13 @@ use crate::authority::Authority;
 use crate::confirm::{Settled, outcome_of_struck, settle};
 use crate::correct::{Corrected, Correction, CorrectionError, correct};
 use crate::dialogue::{speaker, spoken};
-use crate::edit::{EditError, edited};
+use crate::edit::{edited, unreadable};
+use crate::error::NotebookError;
 use crate::titles::{stored_under_free_title, title_in_use};
 use crate::transaction::{Draft, EndedSession};
 use memories_document::problem::Problem;
 use memories_document::text::stored_title;
-use memories_document::types::hint::{Advice, Hint};
+use memories_document::types::hint::Refused;
 use memories_document::types::{Author, DEFAULT_IMPORTANCE, Memory, Moment, Outcome, Scope, means_title};
 use memories_document::{DocumentError, stored};
 use memories_store::journal::entry::{Entry, MemoryEntry};
@@ -33,48 +34,19 @@ pub struct NewMemory {
     pub speaker: Option<String>,
 }
 
-/// Why a memory is not added.
-#[derive(Debug, thiserror::Error)]
-pub enum AddError {
-    /// A title is an address: it is never given twice, unless for the same text.
-    #[error("a memory of {scope} is called `{title}` already")]
-    TitleInUse {
-        /// The section.
-        scope: Scope,
-        /// The title.
-        title: String,
-    },
-    /// The files cannot be read or written.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The file cannot take the memory.
-    #[error(transparent)]
-    Document(#[from] DocumentError),
-}
-
-impl Hint for AddError {
-    fn advice(&self) -> Advice {
-        match self {
-            AddError::TitleInUse { .. } => Advice::fix("choose another title, or supersede that memory"),
-            AddError::Store(error) => error.advice(),
-            AddError::Document(error) => error.advice(),
-        }
-    }
-}
-
 impl Draft<'_> {
     /// Adds a memory; a text that another entry has already is not stored twice. A line of
     /// dialogue without an episode gets the running one.
     ///
     /// # Errors
     ///
-    /// See [`AddError`].
+    /// See [`NotebookError`].
     pub fn add(
         &mut self,
         new: &NewMemory,
         authority: Authority,
         warnings: &mut Vec<String>,
-    ) -> Result<AddReport, AddError> {
+    ) -> Result<AddReport, NotebookError> {
         let NewMemory { scope, name, memory, speaker: called } = new;
         let memory = match called {
             Some(called) => {
@@ -90,7 +62,7 @@ impl Draft<'_> {
             None => stored(memory),
         };
         if let Some(title) = title_in_use(&self.files, scope, &memory) {
-            return Err(AddError::TitleInUse { scope: scope.clone(), title });
+            return Err(CorrectionError::TitleInUse { scope: scope.clone(), title }.into());
         }
         // A contest that this memory confirms may strike an entry.
         let at = if self.files.writer.is_some() { self.moment()? } else { Moment::default() };
@@ -241,14 +213,9 @@ impl Draft<'_> {
     ///
     /// # Errors
     ///
-    /// [`EditError`] where the section is no longer the one that was edited, or the new text would change others.
-    pub fn replace_section(
-        &mut self,
-        scope: &Scope,
-        old: &str,
-        new: &str,
-    ) -> Result<Vec<Problem>, EditError> {
-        let before = self.text()?;
+    /// [`Refused`] where the section is no longer the one that was edited, or the new text would change others.
+    pub fn replace_section(&mut self, scope: &Scope, old: &str, new: &str) -> Result<Vec<Problem>, Refused> {
+        let before = self.text().map_err(unreadable)?;
         let edited = edited(&before, scope, old, new)?;
         self.rewrite(Outcome::Edited, edited.text, edited.lines);
         self.files.note_persons(&before);

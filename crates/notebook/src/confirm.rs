@@ -37,7 +37,7 @@ pub struct Settled {
     /// The title of what is believed now.
     pub(crate) title: String,
     /// Titles of what it struck.
-    pub(crate) struck: Vec<String>,
+    pub(super) struck: Vec<String>,
 }
 
 /// The outcome for what a confirmed contest with that title strikes.

@@ -8,6 +8,7 @@ use similar::{ChangeTag, TextDiff};
 use memories_document::check::problems;
 use memories_document::problem::Problem;
 use memories_document::types::Scope;
+use memories_document::types::hint::Refused;
 use memories_document::{Document, DocumentError};
 
 /// A file with an edited section.
@@ -19,35 +20,29 @@ pub(super) struct Edited {
     pub problems: Vec<Problem>,
 }
 
-/// Why an edited section is not put back.
-#[derive(Debug, thiserror::Error)]
-pub enum EditError {
-    /// Another program changed the section since it was copied.
-    #[error("the section was changed by another program meanwhile")]
-    Changed,
-    /// The new text does not begin with the heading of a section.
-    #[error("the text no longer begins with the heading of a section")]
-    NoHeading,
-    /// The new text changes what other sections are.
-    #[error(
-        "with this text, other sections would no longer be read: a code fence or a comment is not closed"
-    )]
-    Swallows,
-    /// The text of the file cannot be rendered.
-    #[error(transparent)]
-    Document(#[from] DocumentError),
+/// The text of the file cannot be rendered.
+pub(super) fn unreadable(error: DocumentError) -> Refused {
+    Refused::fix(error.to_string(), "`memories check` shows what is wrong with the file")
 }
 
 /// The text with one section replaced.
-pub(super) fn edited(text: &str, scope: &Scope, old: &str, new: &str) -> Result<Edited, EditError> {
+pub(super) fn edited(text: &str, scope: &Scope, old: &str, new: &str) -> Result<Edited, Refused> {
     let document = Document::parse(text.to_owned());
     let mut sections = document.placed_texts();
     let number = sections.position(|(heading, section)| heading.scope == *scope && section == old);
-    let number = number.ok_or(EditError::Changed)?;
+    let number = number.ok_or_else(|| {
+        Refused::fix(
+            "the section was changed by another program meanwhile",
+            "edit the section again, and take your words over from the copy",
+        )
+    })?;
     let at = document.heading_offsets().nth(number).expect("each section begins with its heading");
     let first = new.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     if Document::parse(first.to_owned()).headings().next().is_none() {
-        return Err(EditError::NoHeading);
+        return Err(Refused::fix(
+            "the text no longer begins with the heading of a section",
+            "keep the line that begins with `##`; `memories forget` removes single memories",
+        ));
     }
     let behind = &text[at + old.len()..];
     let end = if new.ends_with('\n') || behind.is_empty() { "" } else { "\n" };
@@ -55,7 +50,10 @@ pub(super) fn edited(text: &str, scope: &Scope, old: &str, new: &str) -> Result<
     let (own, changed) = (Document::parse(new.to_owned()), Document::parse(whole.clone()));
     let (before, after) = (document.headings().take(number), document.headings().skip(number + 1));
     if !changed.headings().eq(before.chain(own.headings()).chain(after)) {
-        return Err(EditError::Swallows);
+        return Err(Refused::fix(
+            "with this text, other sections would no longer be read: a code fence or a comment is not closed",
+            "close each ``` and each `<!--`",
+        ));
     }
     let (begin, end) = (at, at + new.len());
     let line_of = |offset: usize| whole[..offset].matches('\n').count() + 1;
@@ -73,7 +71,7 @@ mod tests {
     const TEXT: &str = "# Ours\n\n## Location 1: A\n\none\n\n---\n\n## Location 2: B\n\ntwo\n";
     const ONE: &str = "## Location 1: A\n\none\n\n---\n\n";
 
-    fn of_one(new: &str) -> Result<String, EditError> {
+    fn of_one(new: &str) -> Result<String, Refused> {
         edited(TEXT, &Scope::Location(1), ONE, new).map(|edited| edited.text)
     }
 
@@ -102,15 +100,15 @@ mod tests {
     #[test]
     fn what_would_change_other_sections_is_refused() {
         for text in ["", "one\n", "text\n## Location 1: A\n"] {
-            assert!(matches!(of_one(text), Err(EditError::NoHeading)), "{text}");
+            assert!(of_one(text).is_err_and(|error| error.problem.contains("heading")), "{text}");
         }
         // A fence that another section's fence would close.
         let fenced = format!("{TEXT}\n```\ncode\n```\n");
         let open = edited(&fenced, &Scope::Location(1), ONE, "## Location 1: A\n```\nunclosed\n");
-        assert!(matches!(open, Err(EditError::Swallows)));
+        assert!(open.is_err_and(|error| error.problem.contains("not closed")));
         let meanwhile = TEXT.replace("one", "another");
         let changed = edited(&meanwhile, &Scope::Location(1), ONE, "## Location 1: A\n");
-        assert!(matches!(changed, Err(EditError::Changed)));
+        assert!(changed.is_err_and(|error| error.problem.contains("meanwhile")));
     }
 
     #[test]

@@ -22,6 +22,7 @@ pub mod doubt;
 mod duplicate_entry;
 pub mod duplicates;
 pub mod edit;
+mod error;
 pub mod files;
 pub mod history;
 mod mark;
@@ -43,9 +44,9 @@ mod unsupported;
 
 pub use authors::name_authors;
 pub use authors::{Authors, MemoryObjects};
-pub use changes::AddError;
 pub use changes::NewMemory;
 pub use clock::Clock;
+pub use error::NotebookError;
 pub use protection::Protection;
 pub use ranking::Ranked;
 pub use rewrite::replace_own;

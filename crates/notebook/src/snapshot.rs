@@ -20,13 +20,13 @@ use memories_document::entry_text::{Head, HeadReader};
 use memories_document::grammar::{Heading, split_heading};
 use memories_document::near::misread_sections;
 use memories_document::outline::EntrySpan;
-pub use memories_document::problem::{Kind, Problem};
+use memories_document::problem::{Kind, Problem};
 use memories_document::types::hint::MERGE_OR_RESOLVE;
 use memories_document::types::{Memory, Scope, Way};
 use memories_document::version::{NewerFormat, newer_format};
 use memories_document::{EntryText, PlaceNames, Section, UnreadSection};
 use memories_store::journal::Journal;
-pub use memories_store::{OpenFiles, Sidecar, State, Store, StoreError};
+use memories_store::{OpenFiles, Sidecar, State, Store, StoreError};
 
 /// The section of a scope that has none.
 static NOTHING: LazyLock<Section> = LazyLock::new(Section::default);

@@ -238,7 +238,7 @@ pub struct Draft<'a> {
 
 impl Draft<'_> {
     /// See [`Notebook::episode_after`].
-    pub(crate) fn episode_after(&self, running: u64) -> u64 {
+    pub fn episode_after(&self, running: u64) -> u64 {
         self.notebook.episode_after(running)
     }
 

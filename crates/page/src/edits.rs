@@ -6,8 +6,7 @@
 
 use serde::Deserialize;
 
-use memories_document::DocumentError;
-use memories_document::types::hint::{Advice, Hint};
+use memories_document::types::hint::Refused;
 use memories_document::types::{
     Category, EXPECTED_IMPORTANCE, Memory, Moment, Outcome, Scope, ScopeName, Status, importance_of_person,
     json,
@@ -15,9 +14,8 @@ use memories_document::types::{
 use memories_llm::redact::redact;
 use memories_notebook::add::AddOutcome;
 use memories_notebook::authority::Authority;
-use memories_notebook::correct::{Corrected, Correction, CorrectionError, Marks, Target};
-use memories_notebook::{AddError, Draft, NewMemory, Notebook, RESTORE};
-use memories_store::StoreError;
+use memories_notebook::correct::{Corrected, Correction, Marks, Target};
+use memories_notebook::{Draft, NewMemory, Notebook, NotebookError, RESTORE};
 
 /// A change that a page asks for.
 #[derive(Debug, Clone, Deserialize)]
@@ -33,60 +31,6 @@ enum Wish {
     Strike { scope: String, title: String, reason: String },
     /// The last change of the page is taken back.
     Undo {},
-}
-
-/// A change was not made.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum EditError {
-    /// The request is no such change.
-    #[error("the request cannot be read: {0}")]
-    Request(#[from] serde_json::Error),
-    /// It names no section.
-    #[error("`{0}` is no place, character, agent or other section")]
-    Scope(String),
-    /// The category cannot be written.
-    #[error("`{0}` cannot be a category")]
-    Category(String),
-    /// The importance is out of range.
-    #[error("the importance is not {EXPECTED_IMPORTANCE}: {0}")]
-    Importance(f64),
-    /// The page has changed nothing since it was served.
-    #[error("there is no change of this page to undo")]
-    NothingToUndo,
-    /// Something was written since.
-    #[error("the file has changed since the last change of this page")]
-    Changed,
-    /// The memory cannot be added.
-    #[error(transparent)]
-    Add(#[from] AddError),
-    /// The memory cannot be corrected.
-    #[error(transparent)]
-    Correct(#[from] CorrectionError),
-    /// The files cannot be read or written.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The file cannot take the change.
-    #[error(transparent)]
-    Document(#[from] DocumentError),
-}
-
-impl Hint for EditError {
-    fn advice(&self) -> Advice {
-        match self {
-            EditError::Request(_) => Advice::fix("load the page anew: it may be of another version"),
-            EditError::Scope(_) => Advice::fix("choose a section that the page shows"),
-            EditError::Category(_) => Advice::fix("write a word in capital letters, such as `NOTE`"),
-            EditError::Importance(_) => Advice::fix("500 is the usual one"),
-            EditError::NothingToUndo => Advice::fix("`memories restore` goes back to a former state"),
-            EditError::Changed => Advice::fix(
-                "`memories log` says what was written; `memories restore --list` has former states",
-            ),
-            EditError::Add(error) => error.advice(),
-            EditError::Correct(error) => error.advice(),
-            EditError::Store(error) => error.advice(),
-            EditError::Document(error) => error.advice(),
-        }
-    }
 }
 
 /// The changes that pages make of one memory file.
@@ -112,15 +56,18 @@ impl Edits {
     ///
     /// # Errors
     ///
-    /// See [`EditError`]; nothing is changed then.
-    pub(super) fn make(&mut self, request: &[u8]) -> Result<String, EditError> {
-        let wish: Wish = json::read(request)?;
+    /// See [`NotebookError`]; nothing is changed then.
+    pub(super) fn make(&mut self, request: &[u8]) -> Result<String, NotebookError> {
+        let wish: Wish = json::read(request).map_err(|error| {
+            let problem = format!("the request cannot be read: {error}");
+            Refused::fix(problem, "load the page anew: it may be of another version")
+        })?;
         if matches!(wish, Wish::Undo {}) {
             return self.undo();
         }
         let mut change = None;
         let command = wish.command();
-        let written = self.notebook.edit(command, |draft| -> Result<String, EditError> {
+        let written = self.notebook.edit(command, |draft| -> Result<String, NotebookError> {
             let before = draft.text()?;
             let said = wish.carry_out(draft)?;
             change = Some(Change { before, after: draft.text()? });
@@ -132,11 +79,15 @@ impl Edits {
         Ok([vec![written.value], written.warnings].concat().join(". "))
     }
 
-    fn undo(&mut self) -> Result<String, EditError> {
-        let Change { before, after } = self.last.as_ref().ok_or(EditError::NothingToUndo)?;
-        let written = self.notebook.edit(RESTORE, |draft| -> Result<(), EditError> {
+    fn undo(&mut self) -> Result<String, NotebookError> {
+        let Change { before, after } = self.last.as_ref().ok_or_else(nothing_to_undo)?;
+        let written = self.notebook.edit(RESTORE, |draft| -> Result<(), NotebookError> {
             if draft.text()? != *after {
-                return Err(EditError::Changed);
+                return Err(Refused::fix(
+                    "the file has changed since the last change of this page",
+                    "`memories log` says what was written; `memories restore --list` has former states",
+                )
+                .into());
             }
             draft.rewrite(Outcome::Restored, before.clone(), before.lines().count());
             Ok(())
@@ -158,12 +109,15 @@ impl Wish {
         }
     }
 
-    fn carry_out(&self, draft: &mut Draft<'_>) -> Result<String, EditError> {
+    fn carry_out(&self, draft: &mut Draft<'_>) -> Result<String, NotebookError> {
         match self {
             Wish::Add { scope, category, title, text, importance } => {
                 let mut memory = Memory::new(category_of(category)?, title, text);
                 if let Some(number) = importance {
-                    let importance = importance_of_person(*number).ok_or(EditError::Importance(*number))?;
+                    let importance = importance_of_person(*number).ok_or_else(|| {
+                        let problem = format!("the importance is not {EXPECTED_IMPORTANCE}: {number}");
+                        Refused::fix(problem, "500 is the usual one")
+                    })?;
                     memory.provenance.importance = Some(importance);
                 }
                 add(draft, scope_of(scope)?, memory)
@@ -187,12 +141,12 @@ impl Wish {
                 let targets = vec![target(scope_of(scope)?, title)];
                 correct(draft, Correction::Invalidate(targets, reason.clone()))
             }
-            Wish::Undo {} => Err(EditError::NothingToUndo),
+            Wish::Undo {} => Err(nothing_to_undo().into()),
         }
     }
 }
 
-fn add(draft: &mut Draft<'_>, scope: Scope, memory: Memory) -> Result<String, EditError> {
+fn add(draft: &mut Draft<'_>, scope: Scope, memory: Memory) -> Result<String, NotebookError> {
     let said = secrets(&memory);
     let new = NewMemory { scope, name: String::new(), memory, speaker: None };
     let applied = draft.add(&new, Authority::Command, &mut Vec::new())?;
@@ -204,8 +158,8 @@ fn add(draft: &mut Draft<'_>, scope: Scope, memory: Memory) -> Result<String, Ed
     Ok(format!("{what} \"{}\"{said}", applied.title()))
 }
 
-fn correct(draft: &mut Draft<'_>, correction: Correction) -> Result<String, EditError> {
-    let results: Vec<Corrected> = draft.correct_at::<EditError>(&[correction], &[Moment::default()])?;
+fn correct(draft: &mut Draft<'_>, correction: Correction) -> Result<String, NotebookError> {
+    let results: Vec<Corrected> = draft.correct_at::<NotebookError>(&[correction], &[Moment::default()])?;
     let said = results.iter().map(|Corrected { outcome, title, .. }| format!("{outcome} \"{title}\""));
     Ok(said.collect::<Vec<_>>().join(", "))
 }
@@ -221,15 +175,26 @@ fn secrets(memory: &Memory) -> String {
     }
 }
 
-fn scope_of(text: &str) -> Result<Scope, EditError> {
+/// The page has changed nothing since it was served.
+fn nothing_to_undo() -> Refused {
+    Refused::fix("there is no change of this page to undo", "`memories restore` goes back to a former state")
+}
+
+fn scope_of(text: &str) -> Result<Scope, Refused> {
     match text.parse() {
         Ok(ScopeName::Scope(scope)) => Ok(scope),
-        _ => Err(EditError::Scope(text.to_owned())),
+        _ => {
+            let problem = format!("`{text}` is no place, character, agent or other section");
+            Err(Refused::fix(problem, "choose a section that the page shows"))
+        }
     }
 }
 
-fn category_of(text: &str) -> Result<Category, EditError> {
-    Category::new(text).ok_or_else(|| EditError::Category(text.to_owned()))
+fn category_of(text: &str) -> Result<Category, Refused> {
+    Category::new(text).ok_or_else(|| {
+        let problem = format!("`{text}` cannot be a category");
+        Refused::fix(problem, "write a word in capital letters, such as `NOTE`")
+    })
 }
 
 fn target(scope: Scope, title: &str) -> Target {

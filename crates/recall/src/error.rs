@@ -1,7 +1,8 @@
 //! Why nothing can be recalled.
 
-use memories_document::types::hint::{Advice, Hint};
+use memories_document::types::hint::{Advice, Hint, Refused};
 use memories_document::types::{Scope, did_you_mean};
+use memories_notebook::NotebookError;
 use memories_store::StoreError;
 
 /// Why nothing can be recalled.
@@ -40,6 +41,15 @@ impl Hint for RecallError {
                 let scopes: Vec<String> = candidates.iter().map(|scope| format!("`{scope}`")).collect();
                 Advice::fix(format!("say which one: {}", scopes.join(", ")))
             }
+        }
+    }
+}
+
+impl From<RecallError> for NotebookError {
+    fn from(error: RecallError) -> NotebookError {
+        match error {
+            RecallError::Store(error) => error.into(),
+            error => Refused { problem: error.to_string(), advice: error.advice() }.into(),
         }
     }
 }

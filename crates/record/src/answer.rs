@@ -16,7 +16,7 @@ use crate::shown::Shown;
 use memories_document::types::text::{cut_at_sentence, cut_at_word, fold_spaces, truncate};
 use memories_document::types::{Category, ImportanceScale, Memory, Span, Status, importance_of_program};
 use memories_llm::answer::{flag_of, parse_objects, text_of, text_problem, title_problem};
-pub use memories_search::grounding::Grounding;
+use memories_search::grounding::Grounding;
 
 /// Longest error of a server that is shown, in characters.
 const ERROR_CHARS: usize = 200;

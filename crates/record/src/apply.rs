@@ -16,13 +16,13 @@ use memories_document::types::{
     UNSUPPORTED_TAG,
 };
 use memories_notebook::add::{AddReport, Claim, Contested, store_memory};
-pub use memories_notebook::authority::{Authority, Proof};
+use memories_notebook::authority::{Authority, Proof};
 use memories_notebook::contest::contest;
 use memories_notebook::files::Files;
-pub use memories_notebook::protection::Protection;
-pub use memories_notebook::strike::{Invalidated, invalidate};
+use memories_notebook::protection::Protection;
+use memories_notebook::strike::{Invalidated, invalidate};
 use memories_notebook::titles::{distinct_title, stored_under_free_title};
-pub use memories_search::grounding::Grounding;
+use memories_search::grounding::Grounding;
 
 /// An entry that an answer calls wrong and may not strike, with the reason.
 struct NotStruck {

@@ -8,7 +8,7 @@ use crate::surroundings::Surroundings;
 use crate::triggers::Trigger;
 use crate::turn::Turn;
 use memories_document::types::Memory;
-pub use memories_llm::ModelUse;
+use memories_llm::ModelUse;
 use memories_notebook::files::Files;
 
 /// A turn with everything that memory file and journal say about it.

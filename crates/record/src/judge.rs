@@ -8,7 +8,7 @@ use crate::report::JudgedBy;
 use crate::shown::Shown;
 use crate::{prompt, rules};
 use memories_llm::redact::redacted;
-pub use memories_llm::{Model, ModelError, ModelUse, Question};
+use memories_llm::{Model, ModelError, ModelUse, Question};
 
 /// Judges turns.
 #[derive(Clone, Copy)]

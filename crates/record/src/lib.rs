@@ -14,7 +14,6 @@ mod context;
 mod death;
 mod doubts;
 pub mod effect;
-mod error;
 mod evidence;
 mod judge;
 pub mod many;
@@ -61,8 +60,8 @@ use triggers::{Switches, fired};
 use turn::Turn;
 
 pub use context::{PlaceMemories, TurnContext};
-pub use error::RecordError;
 pub use judge::Judge;
+pub use places::RecordError;
 pub use report::RecordReport;
 use report::{entry, outcome};
 pub use surroundings::Surroundings;

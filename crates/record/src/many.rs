@@ -18,7 +18,7 @@ use memories_notebook::{Draft, Written};
 use memories_store::StoreError;
 use memories_store::journal::Journal;
 use memories_store::journal::entry::RECORD;
-pub use memories_store::journal::recorded::{Known, RecordedTurns, TurnKey};
+use memories_store::journal::recorded::{Known, RecordedTurns, TurnKey};
 
 /// Turns that are written together at most.
 pub const MAX_GROUP: usize = 64;

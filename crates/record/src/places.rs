@@ -13,6 +13,7 @@ use memories_document::problem::Kind;
 use memories_document::types::hint::{Advice, Hint, Remedy};
 use memories_document::types::{Scope, ScopeName, did_you_mean, fold_title};
 use memories_document::{Document, DocumentError, nearest};
+use memories_store::StoreError;
 
 /// A place of the game.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
@@ -30,15 +31,21 @@ impl Place {
     }
 }
 
-/// Why a place cannot be resolved.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum PlaceError {
+/// Why a turn is not recorded. Nothing is changed then.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// The file cannot be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The file cannot take the edit.
+    #[error(transparent)]
+    Document(#[from] DocumentError),
     /// The turn names no place.
     #[error("the turn names no place")]
-    None,
+    NoPlace,
     /// No section has the name.
     #[error("no place is called `{name}`, and the turn gives no id")]
-    Unknown {
+    UnknownPlace {
         /// The name.
         name: String,
         /// The most similar names.
@@ -46,7 +53,7 @@ pub enum PlaceError {
     },
     /// Several sections have the name.
     #[error("{} places are called `{name}`, and the turn gives no id", candidates.len())]
-    Ambiguous {
+    AmbiguousPlace {
         /// The name.
         name: String,
         /// Their ids.
@@ -54,17 +61,19 @@ pub enum PlaceError {
     },
 }
 
-impl Hint for PlaceError {
+impl Hint for RecordError {
     fn advice(&self) -> Advice {
         match self {
-            PlaceError::None => Advice::fix("say where it happened: `location`, such as 64"),
-            PlaceError::Unknown { name, nearest } => {
+            RecordError::Store(error) => error.advice(),
+            RecordError::Document(error) => error.advice(),
+            RecordError::NoPlace => Advice::fix("say where it happened: `location`, such as 64"),
+            RecordError::UnknownPlace { name, nearest } => {
                 let new =
                     format!("give the engine's id, or for a new place one of your own: `{}`", own_id(name));
                 let hints = did_you_mean(nearest).into_iter().chain([new]).collect();
                 Advice { remedy: Remedy::Fix, hints }
             }
-            PlaceError::Ambiguous { candidates, .. } => {
+            RecordError::AmbiguousPlace { candidates, .. } => {
                 let ids: Vec<String> = candidates.iter().map(u64::to_string).collect();
                 Advice::fix(format!("give the id, one of {}", ids.join(", ")))
             }
@@ -88,15 +97,15 @@ pub fn own_id(name: &str) -> String {
 ///
 /// # Errors
 ///
-/// See [`PlaceError`].
+/// See [`RecordError`].
 pub(crate) fn resolve(
     document: &Document,
     turn: &Turn,
     new_place: bool,
-) -> Result<(Place, Place), PlaceError> {
+) -> Result<(Place, Place), RecordError> {
     let before = turn.location_before.as_ref();
     let after = turn.location_after.as_ref();
-    let before = resolve_spot(document, before.or(after).ok_or(PlaceError::None)?, new_place, None)?;
+    let before = resolve_spot(document, before.or(after).ok_or(RecordError::NoPlace)?, new_place, None)?;
     let after = match after {
         Some(after) => resolve_spot(document, after, new_place, Some(&before))?,
         None => before.clone(),
@@ -110,7 +119,7 @@ fn resolve_spot(
     spot: &TurnLocation,
     new_place: bool,
     other: Option<&Place>,
-) -> Result<Place, PlaceError> {
+) -> Result<Place, RecordError> {
     let given = spot.name.as_deref().map(str::trim).unwrap_or_default();
     let place = |id: u64| {
         let known = document.headings().find(|heading| heading.scope == Scope::Location(id));
@@ -139,9 +148,9 @@ fn resolve_spot(
         },
         [] => {
             let names = document.headings().map(|heading| heading.name.as_str());
-            Err(PlaceError::Unknown { name: given.to_owned(), nearest: nearest(given, names, 3) })
+            Err(RecordError::UnknownPlace { name: given.to_owned(), nearest: nearest(given, names, 3) })
         }
-        _ => Err(PlaceError::Ambiguous { name: given.to_owned(), candidates }),
+        _ => Err(RecordError::AmbiguousPlace { name: given.to_owned(), candidates }),
     }
 }
 
@@ -251,8 +260,8 @@ mod tests {
     fn only_an_id_of_the_caller_makes_a_place_unasked() {
         let document = Document::parse("## Location 4: Maze\n\n## Location 5: Maze\n".to_owned());
         let resolved = |location: &str| resolve(&document, &turn(location), false);
-        assert!(matches!(resolved("town-square"), Err(PlaceError::Unknown { .. })));
-        assert!(matches!(resolved("location:maze"), Err(PlaceError::Ambiguous { .. })));
+        assert!(matches!(resolved("town-square"), Err(RecordError::UnknownPlace { .. })));
+        assert!(matches!(resolved("location:maze"), Err(RecordError::AmbiguousPlace { .. })));
         let (place, _) = resolved("location:town-square").unwrap();
         assert_eq!((place.id, place.name.as_str()), (6, "town-square"));
         // Two new places of one turn are two.

@@ -2,7 +2,7 @@
 
 use crate::effect::Effect;
 use memories_document::types::{Memory, same_title};
-pub use memories_search::grounding::Grounding;
+use memories_search::grounding::Grounding;
 
 /// The place that a memory belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

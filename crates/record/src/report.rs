@@ -10,8 +10,8 @@ use crate::triggers::Trigger;
 use crate::turn::Turn;
 use memories_document::text::stored_line;
 use memories_document::types::{Attempt, Outcome};
-pub use memories_llm::ModelUse;
-pub use memories_notebook::add::{AddOutcome, AddReport};
+use memories_llm::ModelUse;
+use memories_notebook::add::{AddOutcome, AddReport};
 use memories_store::journal::entry::{Entry, MemoryEntry, ModelEntry};
 use memories_store::journal::text::Text;
 

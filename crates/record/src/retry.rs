@@ -21,7 +21,7 @@ use crate::turn::Turn;
 use crate::{Judge, RecordError, Recorder, places, turns_of};
 use memories_document::DocumentError;
 use memories_document::types::{Memory, OFFLINE_TAG, Outcome, Provenance, Span, same_title};
-pub use memories_llm::ModelUse;
+use memories_llm::ModelUse;
 use memories_notebook::files::Files;
 use memories_store::journal::damage::Damage;
 use memories_store::journal::entry::{Entry, MemoryEntry};

@@ -7,7 +7,7 @@ use crate::effect::Effect;
 use crate::proposal::{Named, Side};
 use memories_document::types::direction::Direction;
 use memories_document::types::{Memory, Span, means_title};
-pub use memories_search::grounding::{Grounding, Sources};
+use memories_search::grounding::{Grounding, Sources};
 use memories_search::named::{nearest_title, number_of};
 
 /// Words by which a death is told.

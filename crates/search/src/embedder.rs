@@ -152,7 +152,7 @@ impl<'a> VectorRows<'a> {
 
     /// The cosine of one vector and a query vector; 0 if there is no such vector.
     #[inline]
-    pub(super) fn cosine(&self, number: usize, with: &QueryVector) -> f32 {
+    pub(crate) fn cosine(&self, number: usize, with: &QueryVector) -> f32 {
         let vector = self.row(number).zip(self.inverse_lengths.get(number));
         vector.map_or(0.0, |(row, inverse)| with.dot(row) * inverse)
     }

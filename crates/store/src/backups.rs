@@ -62,10 +62,10 @@ pub struct Backup {
 
 /// A state that outweighs a file.
 pub(super) struct Outweighing {
-    pub(super) number: u64,
+    pub number: u64,
     /// Size in bytes.
-    pub(super) size: u64,
-    pub(super) path: PathBuf,
+    pub size: u64,
+    pub path: PathBuf,
 }
 
 /// All backups, newest first; empty where there is no folder.

@@ -73,7 +73,7 @@ impl FileVersion {
     }
 
     /// The open file; `None` where it was missing.
-    pub(crate) fn file(&self) -> Option<&File> {
+    pub fn file(&self) -> Option<&File> {
         self.opened.as_ref().map(|(file, _)| file)
     }
 

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use crate::error::SyncError;
 use crate::options::Options;
 use crate::remote::{Copy, MAX_PUSHES, Version};
-pub use memories_document::compare::{Presence, compare_lines};
+use memories_document::compare::{Presence, compare_lines};
 use memories_document::merge::merge_keeping_both;
 use memories_document::types::Outcome;
 use memories_notebook::{Draft, Notebook};

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
-pub use memories_chat::{Conversation, ConversationError};
+use memories_chat::Conversation;
 
 /// Reads a conversation; `-` is stdin. Its id is the given one, else the file's name without extension.
 pub(crate) fn read_conversation(
@@ -26,7 +26,7 @@ pub(crate) fn read_conversation(
         let at = error.utf8_error().valid_up_to() + 1;
         Failure::user(format!("{name} is not UTF-8: byte {at}")).hint(SHAPES)
     })?;
-    Conversation::read(&id, &text).map_err(|error| no_conversation(&name, error))
+    Conversation::read(&id, &text).map_err(|problem| no_conversation(&name, problem))
 }
 
 /// The given id of a conversation, unless it is blank.
@@ -39,6 +39,6 @@ const SHAPES: &str = "send one message a line, such as {\"role\": \"user\", \"co
                       messages, or a request or response of a chat server";
 
 /// The failure for a text that is not a conversation.
-pub(crate) fn no_conversation(name: &str, error: ConversationError) -> Failure {
-    Failure::caused(format!("{name} holds no conversation"), error).hint(SHAPES)
+pub(crate) fn no_conversation(name: &str, problem: String) -> Failure {
+    Failure::caused(format!("{name} holds no conversation"), anyhow::Error::msg(problem)).hint(SHAPES)
 }

@@ -12,7 +12,6 @@ use crate::cli::failure::Failure;
 use memories_document::scan::BYTE_ORDER_MARK;
 use memories_document::types::Scope;
 use memories_notebook::Notebook;
-pub use memories_notebook::edit::EditError;
 use memories_store::WorkingCopy;
 
 /// Open a section in your editor
@@ -57,9 +56,7 @@ pub fn run(mut cli: Cli<'_>, args: EditArgs) -> Result<u8, Failure> {
     let edited = if whole == old {
         Ok((Vec::new(), false))
     } else {
-        cli.edit(&notebook, "edit", false, |draft| {
-            draft.replace_section(&scope, &old, &whole).map_err(|error| refused(&error))
-        })
+        cli.edit(&notebook, "edit", false, |draft| Ok(draft.replace_section(&scope, &old, &whole)?))
     };
     let (problems, written) = match edited {
         Ok(edited) => edited,
@@ -117,18 +114,6 @@ fn open(editor: &str, copy: &WorkingCopy) -> Result<(), Failure> {
             .hint("nothing was replaced; edit the section again"));
     }
     Ok(())
-}
-
-fn refused(error: &EditError) -> Failure {
-    let failure = Failure::user(error.to_string());
-    failure.hint(match error {
-        EditError::Changed => "edit the section again, and take your words over from the copy",
-        EditError::NoHeading => {
-            "keep the line that begins with `##`; `memories forget` removes single memories"
-        }
-        EditError::Swallows => "close each ``` and each `<!--`",
-        EditError::Document(_) => "`memories check` shows what is wrong with the file",
-    })
 }
 
 /// The failure, and where the person's words are, if there are any.

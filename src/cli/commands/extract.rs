@@ -14,14 +14,12 @@ use crate::cli::context::Cli;
 use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::{Failure, FailureKind};
 use crate::cli::values::{parse_count, parse_importance_scale};
-use memories_chat::Conversation;
 use memories_chat::api_format::ApiFormat;
 use memories_chat::extract::aspects::tool_schema;
-use memories_chat::extract::{
-    ExtractInput, ExtractMode, ExtractOutcome, ExtractReport, ExtractSettings, Extractor, read_input,
-};
+use memories_chat::extract::{ExtractInput, ExtractOutcome, ExtractReport, Extractor, read_input};
+use memories_chat::{ChatSettings, Conversation, ExtractMode};
 use memories_document::types::ImportanceScale;
-pub use memories_llm::{Choice, ModelError};
+use memories_llm::{Choice, ModelError};
 use memories_notebook::add::AddOutcome;
 
 /// Extract what is worth remembering from a chat's latest replies
@@ -110,7 +108,7 @@ pub fn run(mut cli: Cli<'_>, args: ExtractArgs) -> Result<u8, Failure> {
         model,
     } = args;
     writer.override_settings(&mut cli);
-    let scale = importance_scale.unwrap_or(cli.settings.chat.extract.importance_scale);
+    let scale = importance_scale.unwrap_or(cli.settings.chat.importance_scale);
     if tool {
         cli.ui.json_line(&tool_schema(shape, scale))?;
         return Ok(0);
@@ -131,23 +129,18 @@ pub fn run(mut cli: Cli<'_>, args: ExtractArgs) -> Result<u8, Failure> {
     let scope = scope
         .map(|scope| resolve_scope(&cli.settings.working_folder, notebook.store(), &scope))
         .transpose()?;
-    let defaults = cli.settings.chat.extract.clone();
-    let settings = ExtractSettings {
+    let defaults = cli.settings.chat.clone();
+    let settings = ChatSettings {
         mode: mode.unwrap_or(defaults.mode),
         every: every.unwrap_or(defaults.every),
-        max_memories: max.unwrap_or(defaults.max_memories),
+        max_extracted: max.unwrap_or(defaults.max_extracted),
         importance_scale: scale,
         ..defaults
     };
     let Choice { model, notice } = model.choose(&mut cli)?;
     let extractor = Extractor { notebook: &notebook, model: model.as_deref(), settings: &settings };
-    let input = ExtractInput {
-        conversation: &conversation,
-        whole,
-        saving: save,
-        scope: scope.as_ref(),
-        injected: &[],
-    };
+    let scope = scope.as_ref();
+    let input = ExtractInput { whole, saving: save, scope, ..ExtractInput::of(&conversation) };
     let mut report = extractor.extract(input)?;
     cli.ui.notices(notice.iter().filter(|_| report.model.is_some()));
     cli.ui.warnings(&report.warnings);
@@ -171,7 +164,7 @@ fn read_reply(cli: &mut Cli<'_>, id: Option<String>) -> Result<Conversation, Fai
     }
     let text = cli.read_input("a reply or messages, or name a file with `--conversation`")?;
     let id = given_id(id).unwrap_or_else(|| "chat".to_owned());
-    read_input(&id, &text).map_err(|error| no_conversation("stdin", error))
+    read_input(&id, &text).map_err(|problem| no_conversation("stdin", problem))
 }
 
 fn show_report(cli: &mut Cli<'_>, conversation: &str, report: &ExtractReport) -> Result<u8, Failure> {

@@ -15,11 +15,11 @@ use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use crate::cli::settings::{milliseconds_now, tools_environment};
 use crate::cli::working_folder::WorkingFolder;
-pub use memories_agents::work::verdict::Verdict;
+use memories_agents::work::verdict::Verdict;
 use memories_agents::work::{Work, keep};
 use memories_document::types::frame::NOTICE;
 use memories_document::types::{Scope, ScopeName, Viewer, json};
-pub use memories_recall::{Actions, Format, read, recall, render};
+use memories_recall::{Actions, Format, read, recall, render};
 use memories_store::Store;
 
 use event::{Event, EventKind, HookAgent, Said};

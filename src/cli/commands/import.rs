@@ -14,8 +14,9 @@ use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::{Failure, FailureKind, unreadable};
 use crate::cli::ui::progress_bar;
 use crate::transfer::merge::{MergeOptions, MergeReport, OnConflict, Unstored, merge};
-use crate::transfer::{self, LeftOut, TransferError, TransferFormat, TransferSource};
+use crate::transfer::{self, LeftOut, TransferFormat, TransferSource};
 use memories_document::types::Outcome;
+use memories_document::types::hint::Refused;
 use memories_store::Store;
 
 /// Import memories from JSON, JSONL, SQLite or another memory file
@@ -122,7 +123,7 @@ fn read(cli: &mut Cli<'_>, input: &Path, format: TransferFormat) -> Result<Trans
     let from_stdin = input == Path::new("-");
     cli.refuse_terminal(input)?;
     const HINT: &str = "give a file that `memories export` or another program wrote";
-    let named = |error: TransferError| {
+    let named = |error: Refused| {
         let failure = Failure::from(error);
         let name = if from_stdin { "stdin".to_owned() } else { format!("`{}`", input.display()) };
         Failure { cause: failure.cause.context(name), ..failure }

@@ -10,9 +10,10 @@ use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use crate::cli::values::parse_count;
+use memories_chat::ChatSettings;
 use memories_chat::api_format::ApiFormat;
 use memories_chat::inject::block::{InjectMode, InjectedMemory};
-use memories_chat::inject::{InjectSettings, Injected, Injector};
+use memories_chat::inject::{Injected, Injector};
 use memories_document::types::MemoryObject;
 use memories_notebook::{MemoryObjects, SharedSnapshot};
 use memories_store::Store;
@@ -132,7 +133,7 @@ impl<'a> InjectedObject<'a> {
     }
 }
 
-fn settings_of(cli: &Cli<'_>, store: &Store, args: InjectArgs) -> Result<InjectSettings, Failure> {
+fn settings_of(cli: &Cli<'_>, store: &Store, args: InjectArgs) -> Result<ChatSettings, Failure> {
     let InjectArgs {
         mode,
         shape: _,
@@ -145,13 +146,13 @@ fn settings_of(cli: &Cli<'_>, store: &Store, args: InjectArgs) -> Result<InjectS
         suffix,
         template,
     } = args;
-    let mut settings = cli.settings.chat.inject.clone();
+    let mut settings = cli.settings.chat.clone();
     let style = &mut settings.style;
     style.mode = mode.unwrap_or(style.mode);
     style.prefix = prefix.unwrap_or(std::mem::take(&mut style.prefix));
     style.suffix = suffix.unwrap_or(std::mem::take(&mut style.suffix));
     style.template = template.unwrap_or(std::mem::take(&mut style.template));
-    settings.max_memories = number.unwrap_or(settings.max_memories);
+    settings.max_injected = number.unwrap_or(settings.max_injected);
     settings.max_tokens = max_tokens.unwrap_or(settings.max_tokens);
     settings.threshold = min_similarity.unwrap_or(settings.threshold);
     selection.apply_to(&mut settings);

@@ -105,7 +105,7 @@ fn serve(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
 
     use crate::cli::commands::common::resolve_scope;
     use crate::cli::commands::token::token_of;
-    pub use memories_chat::proxy::hooks::{HookSettings, MemoryHooks, Notice};
+    use memories_chat::proxy::hooks::{MemoryHooks, Notice};
     use memories_chat::proxy::{self, ProxySettings, Upstream};
     use memories_web::{Guard, Limits};
 
@@ -124,9 +124,8 @@ fn serve(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
     } = args;
     writer.override_settings(&mut cli);
     let token = token_of(token_file.as_deref(), cli.settings.proxy_token.as_ref(), VARIABLE)?;
-    let upstream = Upstream::new(&upstream).map_err(|error| {
-        Failure::usage(error.to_string()).hint("give it as `--upstream https://api.openai.com`")
-    })?;
+    let upstream = Upstream::new(&upstream)
+        .map_err(|error| Failure::usage(error).hint("give it as `--upstream https://api.openai.com`"))?;
     let store = cli.store()?;
     let scopes = scopes
         .iter()
@@ -134,11 +133,9 @@ fn serve(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
         .collect::<Result<_, _>>()?;
     let choice = model.choose(&mut cli)?;
     cli.ui.notices(&choice.notice);
-    let chat = &cli.settings.chat;
-    let mut inject = chat.inject.clone();
-    selection.apply_to(&mut inject);
-    let settings =
-        HookSettings { use_memory: chat.use_memory, inject, extract: chat.extract.clone(), scopes };
+    let mut settings = cli.settings.chat.clone();
+    selection.apply_to(&mut settings);
+    settings.filter.scopes = scopes;
     let (sender, notices) = channel::<Option<Notice>>();
     let ended = sender.clone();
     let services = services(&mut cli, store, choice.model, memory_timeout, sender)?;
@@ -173,7 +170,7 @@ fn tell_while(
     use std::convert::identity;
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
-    pub use memories_chat::proxy::hooks::Notice;
+    use memories_chat::proxy::hooks::Notice;
 
     let server = std::thread::spawn(move || {
         let served = catch_unwind(AssertUnwindSafe(serve));

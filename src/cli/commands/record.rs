@@ -17,7 +17,6 @@ use crate::cli::failure::{Failure, FailureKind};
 use crate::cli::values::{parse_count, parse_importance, parse_importance_scale, parse_integer, parse_line};
 use memories_document::types::{Category, DEFAULT_IMPORTANCE, ImportanceScale, importance_of_program};
 use memories_notebook::Snapshot;
-pub use memories_record::places::PlaceError;
 use memories_record::turn::{Remember, Turn, TurnLocation};
 use memories_record::{Judge, RecordError, RecordReport, Recorder};
 
@@ -209,7 +208,7 @@ pub fn run(mut cli: Cli<'_>, args: RecordArgs) -> Result<u8, Failure> {
 
 /// The failure of a turn, with the flag that allows an unknown name.
 fn refused(error: RecordError) -> Failure {
-    let is_unknown = matches!(&error, RecordError::Place(PlaceError::Unknown { .. }));
+    let is_unknown = matches!(&error, RecordError::UnknownPlace { .. });
     let failure = Failure::from(error);
     if is_unknown { failure.hint(NEW_PLACE) } else { failure }
 }

@@ -11,7 +11,7 @@ use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::{Failure, FailureKind};
 use crate::cli::ui::progress_bar;
-pub use memories_record::retry::{MAX_FAILURES, Offer, Queue, Waiting, Wanted, waiting};
+use memories_record::retry::{MAX_FAILURES, Offer, Queue, Waiting, Wanted, waiting};
 use memories_record::{Judge, Recorder};
 
 /// Offer turns whose model call failed or was put off to the model

@@ -13,7 +13,7 @@ use crate::cli::failure::Failure;
 use memories_document::types::frame::{indented, one_line};
 use memories_document::types::{Memory, MemoryObject, Moment, Scope, same_title};
 use memories_notebook::correct::{Corrected, Correction};
-pub use memories_notebook::doubt::{Doubt, contested_titles, doubt_of};
+use memories_notebook::doubt::{Doubt, contested_titles, doubt_of};
 use memories_notebook::{MemoryObjects, Snapshot};
 
 /// List memories that wait for your decision, and decide

@@ -1,7 +1,7 @@
 //! Flags of `inject` and `proxy`: which memories a chat gets.
 
 use crate::cli::values::parse_own_importance;
-use memories_chat::inject::InjectSettings;
+use memories_chat::ChatSettings;
 use memories_document::types::Category;
 
 /// The memories that a chat may get, besides their scopes.
@@ -23,7 +23,7 @@ pub(crate) struct SelectionArgs {
 
 impl SelectionArgs {
     /// Puts the values into the settings.
-    pub(crate) fn apply_to(self, settings: &mut InjectSettings) {
+    pub(crate) fn apply_to(self, settings: &mut ChatSettings) {
         let SelectionArgs { categories, max_age, min_importance, between } = self;
         settings.max_age_days = max_age;
         settings.between = between;

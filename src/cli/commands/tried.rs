@@ -99,7 +99,7 @@ fn run_command(cli: Cli<'_>, folder: &FolderPath, action: &str) -> Result<u8, Fa
 
     use crate::cli::settings::{milliseconds_now, tools_environment};
     use memories_agents::work::Work;
-    pub use memories_agents::work::verdict::Verdict;
+    use memories_agents::work::verdict::Verdict;
 
     let notebook = cli.notebook()?;
     let root = cli.settings.working_folder.root().to_owned();

@@ -10,10 +10,9 @@ use crate::mcp::tools::schema;
 use crate::mcp::tools::searching::{NOTHING_YET, QUERY_MEMORIES};
 use crate::mcp::tools::tool::{Call, Effect, Tool};
 use memories_document::types::{Memory, Scope, ScopeName};
-pub use memories_llm::Choice;
-pub use memories_recall::{Circumstances, Evidence, Format, View, render};
+use memories_llm::Choice;
+use memories_recall::{Circumstances, Evidence, Format, View, render};
 use memories_record::effect::Effect as TurnEffect;
-pub use memories_record::places::PlaceError;
 use memories_record::turn::Turn;
 use memories_record::{Judge, RecordError, RecordSettings, Recorder};
 use memories_search::top::{RankedMemory, top};
@@ -259,7 +258,7 @@ fn record_turn(call: &Call<'_>) -> Result<Answer, Refusal> {
 
 /// The refusal of a turn, with the argument that allows an unknown name.
 fn refused(error: RecordError) -> Refusal {
-    let is_unknown = matches!(&error, RecordError::Place(PlaceError::Unknown { .. }));
+    let is_unknown = matches!(&error, RecordError::UnknownPlace { .. });
     let refusal = Refusal::from(error);
     if is_unknown { refusal.hint("`new_place` gives a new place the next free id") } else { refusal }
 }

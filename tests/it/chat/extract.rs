@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use memories::chat::extract::{
-    ExtractInput, ExtractMode, ExtractOutcome, ExtractReport, ExtractSettings, Extractor, read_input,
-};
+use memories::chat::extract::{ExtractInput, ExtractOutcome, ExtractReport, Extractor, read_input};
+use memories::chat::{ChatSettings, ExtractMode};
 use memories::chat::{Conversation, Message};
 use memories::document::Document;
 use memories::llm::{Answer, Model, ModelError, Question, Usage};
@@ -48,11 +47,11 @@ impl Model for Finder {
 struct Chat {
     folder: tempfile::TempDir,
     store: Store,
-    settings: ExtractSettings,
+    settings: ChatSettings,
 }
 
 impl Chat {
-    fn new(settings: ExtractSettings) -> Chat {
+    fn new(settings: ChatSettings) -> Chat {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path().join("Memories.md"), Duration::from_secs(5)).unwrap();
         Chat { folder, store, settings }
@@ -87,7 +86,7 @@ fn talk(turns: u64) -> Conversation {
 
 #[test]
 fn periodic_counts_replies_one_by_one_and_shows_them_all() {
-    let chat = Chat::new(ExtractSettings { every: 3, ..ExtractSettings::default() });
+    let chat = Chat::new(ChatSettings { every: 3, ..ChatSettings::default() });
     let finder = Finder::of(&[("The captain walks the wall at night.", 800)]);
     let outcomes: Vec<(ExtractOutcome, Option<u64>)> = (1..=7)
         .map(|number| chat.extract(&finder, &reply(number), false))
@@ -121,7 +120,7 @@ fn periodic_counts_replies_one_by_one_and_shows_them_all() {
 
 #[test]
 fn a_client_that_sends_its_last_turns_only_is_counted_too() {
-    let chat = Chat::new(ExtractSettings::default());
+    let chat = Chat::new(ChatSettings::default());
     let finder = Finder::of(&[("The captain walks the wall at night.", 8)]);
     let outcome = |turns| chat.extract(&finder, &talk(turns), false).outcome;
     assert_eq!(
@@ -133,7 +132,7 @@ fn a_client_that_sends_its_last_turns_only_is_counted_too() {
 
 #[test]
 fn a_whole_file_is_not_counted_twice() {
-    let chat = Chat::new(ExtractSettings::default());
+    let chat = Chat::new(ChatSettings::default());
     let finder = Finder::of(&[("The captain walks the wall at night.", 8)]);
     let of = |turns| chat.extract(&finder, &talk(turns), true);
     assert_eq!((of(4).outcome, of(4).turns), (ExtractOutcome::Waiting, 4));
@@ -144,7 +143,7 @@ fn a_whole_file_is_not_counted_twice() {
 
 #[test]
 fn without_what_is_beside_the_file_nothing_stored_is_lost() {
-    let chat = Chat::new(ExtractSettings { mode: ExtractMode::EveryTurn, ..ExtractSettings::default() });
+    let chat = Chat::new(ChatSettings { mode: ExtractMode::EveryTurn, ..ChatSettings::default() });
     let finder = Finder::of(&[("The captain walks the wall at night.", 8)]);
     assert_eq!(chat.extract(&finder, &reply(1), false).outcome, ExtractOutcome::Stored);
     std::fs::remove_dir_all(chat.folder.path().join(".memories")).unwrap();
@@ -155,7 +154,7 @@ fn without_what_is_beside_the_file_nothing_stored_is_lost() {
 
 #[test]
 fn an_answer_without_a_memory_is_in_the_journal() {
-    let chat = Chat::new(ExtractSettings { mode: ExtractMode::EveryTurn, ..ExtractSettings::default() });
+    let chat = Chat::new(ChatSettings { mode: ExtractMode::EveryTurn, ..ChatSettings::default() });
     let said = |text: &str| Finder { finds: Ok(text.to_owned()), shown: Default::default() };
     let useless = chat.extract(&said("Nothing to tell."), &reply(1), false);
     assert_eq!(useless.outcome, ExtractOutcome::Failed);
@@ -171,7 +170,7 @@ fn an_answer_without_a_memory_is_in_the_journal() {
 
 #[test]
 fn a_model_that_fails_costs_no_turn() {
-    let chat = Chat::new(ExtractSettings { every: 2, ..ExtractSettings::default() });
+    let chat = Chat::new(ChatSettings { every: 2, ..ChatSettings::default() });
     let down = Finder { finds: Err("down"), shown: Default::default() };
     assert_eq!(chat.extract(&down, &reply(1), false).outcome, ExtractOutcome::Waiting);
     let report = chat.extract(&down, &reply(2), false);
@@ -185,11 +184,8 @@ fn a_model_that_fails_costs_no_turn() {
 
 #[test]
 fn a_conversation_gives_no_more_than_it_may() {
-    let settings = ExtractSettings {
-        mode: ExtractMode::EveryTurn,
-        max_per_conversation: 3,
-        ..ExtractSettings::default()
-    };
+    let settings =
+        ChatSettings { mode: ExtractMode::EveryTurn, max_per_conversation: 3, ..ChatSettings::default() };
     let chat = Chat::new(settings);
     let facts =
         ["Kira likes tea.", "Marcus owns a boat.", "The dam is old.", "Wolves fear fire.", "Gold is heavy."];
@@ -202,7 +198,7 @@ fn a_conversation_gives_no_more_than_it_may() {
 
 #[test]
 fn no_model_is_asked_of_what_says_nothing() {
-    let chat = Chat::new(ExtractSettings { mode: ExtractMode::EveryTurn, ..ExtractSettings::default() });
+    let chat = Chat::new(ChatSettings { mode: ExtractMode::EveryTurn, ..ChatSettings::default() });
     let finder = Finder::of(&[("The captain walks the wall at night.", 8)]);
     let greeting =
         read_input("c", "Hello and welcome back! How can I help you today? It is good to see you.").unwrap();

@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use memories::chat::inject::{CALIBRATED, InjectSettings, Injector, USUAL_THRESHOLD};
+use memories::chat::inject::Injector;
+use memories::chat::{CALIBRATED, ChatSettings, USUAL_THRESHOLD};
 use memories::notebook::SharedSnapshot;
 use memories::search::SearchSettings;
 use memories::search::embedded::StaticModel;
@@ -83,7 +84,7 @@ fn measured(likenesses: &[f32]) -> Vec<[f64; 3]> {
     for &likeness in likenesses {
         let threshold = threshold_of(likeness);
         let settings =
-            InjectSettings { threshold, max_memories: 10, max_tokens: 5000, ..InjectSettings::default() };
+            ChatSettings { threshold, max_injected: 10, max_tokens: 5000, ..ChatSettings::default() };
         let told = |said: &str| -> Vec<String> {
             let request = json!({"messages": [{"role": "user", "content": said}]}).to_string();
             let injected =

@@ -2,10 +2,11 @@
 
 use serde_json::{Map, Value};
 
-use crate::memory_tool::error::{ToolFailure, refused};
+use crate::memory_tool::error::refused;
 use crate::memory_tool::path::ToolPath;
 use memories_document::types::fields::{Expected, Fields, integer, text};
 use memories_document::types::json;
+use memories_notebook::NotebookError;
 
 /// A command with its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,7 +73,7 @@ impl Command {
     /// # Errors
     ///
     /// Refuses what is no command, and paths that lead elsewhere.
-    pub(super) fn parse(command: &str) -> Result<Command, ToolFailure> {
+    pub(super) fn parse(command: &str) -> Result<Command, NotebookError> {
         let object: Map<String, Value> = match json::read(command.as_bytes()) {
             Ok(Value::Object(object)) => object,
             Ok(_) => return refused("The command is not a JSON object"),
@@ -126,15 +127,15 @@ fn optional<T>(
     fields: &Fields<'_>,
     name: &str,
     conversion: impl FnOnce(&Value) -> Result<T, Expected>,
-) -> Result<Option<T>, ToolFailure> {
-    fields.read(name, conversion).map_err(|error| ToolFailure::Refused(error.to_string()))
+) -> Result<Option<T>, NotebookError> {
+    fields.read(name, conversion).or_else(|error| refused(error.to_string()))
 }
 
 fn required<T>(
     fields: &Fields<'_>,
     name: &str,
     conversion: impl FnOnce(&Value) -> Result<T, Expected>,
-) -> Result<T, ToolFailure> {
+) -> Result<T, NotebookError> {
     match optional(fields, name, conversion)? {
         Some(value) => Ok(value),
         None => refused(format!("`{name}` is missing")),

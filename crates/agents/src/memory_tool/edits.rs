@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::memory_tool::command::Command;
 use crate::memory_tool::content::{content_of, new_entry, problem_of, with_content};
-use crate::memory_tool::error::{ToolFailure, refused};
+use crate::memory_tool::error::refused;
 use crate::memory_tool::folders::{is_bare, name_of, new_scope, without_sections};
 use crate::memory_tool::lines::{inserted, replaced, snippet};
 use crate::memory_tool::path::{ToolPath, below, is_in, parent, shown};
@@ -13,11 +13,11 @@ use memories_document::types::text::composed;
 use memories_document::types::{Author, Category, Memory, Outcome, Scope};
 use memories_document::{EntryEdit, SectionUpdate, stored};
 use memories_llm::redact::redact;
-use memories_notebook::Draft;
 use memories_notebook::authority::{Authority, protection};
-pub use memories_notebook::authorship::Repeated;
+use memories_notebook::authorship::Repeated;
 use memories_notebook::protection::Protection;
 use memories_notebook::titles::free_title;
+use memories_notebook::{Draft, NotebookError};
 use memories_store::journal::entry::{Entry, MemoryEntry};
 
 /// Bytes of a date without its time.
@@ -28,7 +28,7 @@ const DATE: usize = 10;
 /// # Errors
 ///
 /// Refuses what cannot be done; nothing is written then.
-pub(super) fn change(draft: &mut Draft<'_>, command: &Command) -> Result<String, ToolFailure> {
+pub(super) fn change(draft: &mut Draft<'_>, command: &Command) -> Result<String, NotebookError> {
     draft.by(Author::Agent);
     match command {
         Command::View { path, .. } => refused(format!("The path {} is only shown", path.named)),
@@ -56,7 +56,7 @@ pub(super) fn change(draft: &mut Draft<'_>, command: &Command) -> Result<String,
     }
 }
 
-fn create(draft: &mut Draft<'_>, path: &ToolPath, content: &str) -> Result<String, ToolFailure> {
+fn create(draft: &mut Draft<'_>, path: &ToolPath, content: &str) -> Result<String, NotebookError> {
     refuse_whole(path)?;
     let tree = Tree::of(&draft.files.lasting);
     if tree.is_file(&path.path) || tree.is_folder(&path.path) {
@@ -76,7 +76,7 @@ fn create(draft: &mut Draft<'_>, path: &ToolPath, content: &str) -> Result<Strin
 }
 
 /// Adds the entry of a file to the section of its folder, with a title that is free there.
-fn add(draft: &mut Draft<'_>, memory: Memory, path: &str) -> Result<(Scope, Memory), ToolFailure> {
+fn add(draft: &mut Draft<'_>, memory: Memory, path: &str) -> Result<(Scope, Memory), NotebookError> {
     let folder = parent(path).0;
     let known = Tree::of(&draft.files.lasting).section_for(folder);
     let scope = known.unwrap_or_else(|| new_scope(&draft.files.lasting, folder));
@@ -92,7 +92,7 @@ fn write(
     file: &StoredFile,
     named: &str,
     content: &str,
-) -> Result<Option<(String, String)>, ToolFailure> {
+) -> Result<Option<(String, String)>, NotebookError> {
     let (content, note) = masked(content);
     refuse_problem(named, &content)?;
     let mut memory = with_content(file.memory.clone(), &file.path, &content);
@@ -106,7 +106,7 @@ fn write(
     Ok((!note.is_empty()).then_some((content, note)))
 }
 
-fn delete(draft: &mut Draft<'_>, path: &ToolPath) -> Result<String, ToolFailure> {
+fn delete(draft: &mut Draft<'_>, path: &ToolPath) -> Result<String, NotebookError> {
     let named = &path.named;
     if path.is_root() {
         return refused("Cannot delete the /memories directory itself");
@@ -130,7 +130,7 @@ fn delete(draft: &mut Draft<'_>, path: &ToolPath) -> Result<String, ToolFailure>
     Ok(format!("Successfully deleted {named}"))
 }
 
-fn rename(draft: &mut Draft<'_>, old: &ToolPath, new: &ToolPath) -> Result<String, ToolFailure> {
+fn rename(draft: &mut Draft<'_>, old: &ToolPath, new: &ToolPath) -> Result<String, NotebookError> {
     if old.is_root() {
         return refused("Cannot rename the /memories directory itself");
     }
@@ -176,7 +176,7 @@ struct Moved {
 
 impl Moved {
     /// The file at a path, or the folder with all that is in it; `None` where there is nothing.
-    fn of(draft: &Draft<'_>, path: &ToolPath) -> Result<Option<Moved>, ToolFailure> {
+    fn of(draft: &Draft<'_>, path: &ToolPath) -> Result<Option<Moved>, NotebookError> {
         let tree = Tree::of(&draft.files.lasting);
         let moved = match tree.file(&path.path) {
             Some(file) => Moved { files: vec![file], sections: Vec::new() },
@@ -190,7 +190,7 @@ impl Moved {
     }
 
     /// Removes the entries, and sections that have nothing else.
-    fn remove(&self, draft: &mut Draft<'_>) -> Result<(), ToolFailure> {
+    fn remove(&self, draft: &mut Draft<'_>) -> Result<(), NotebookError> {
         let mut files: Vec<&StoredFile> = self.files.iter().collect();
         // From the last, so that the numbers of those before stay.
         files.sort_by(|a, b| (&b.scope, b.number).cmp(&(&a.scope, a.number)));
@@ -217,7 +217,7 @@ impl Moved {
 }
 
 /// Gives a folder a section, unless it is there without.
-fn keep_folder(draft: &mut Draft<'_>, folder: &str) -> Result<(), ToolFailure> {
+fn keep_folder(draft: &mut Draft<'_>, folder: &str) -> Result<(), NotebookError> {
     if Tree::of(&draft.files.lasting).is_folder(folder) {
         return Ok(());
     }
@@ -227,14 +227,14 @@ fn keep_folder(draft: &mut Draft<'_>, folder: &str) -> Result<(), ToolFailure> {
 }
 
 /// The file of a command that gives it another content.
-fn file_to_change(draft: &Draft<'_>, path: &ToolPath) -> Result<StoredFile, ToolFailure> {
+fn file_to_change(draft: &Draft<'_>, path: &ToolPath) -> Result<StoredFile, NotebookError> {
     refuse_whole(path)?;
     let file = Tree::of(&draft.files.lasting).file_to_change(path)?;
     refuse_protected(draft, &file)?;
     Ok(file)
 }
 
-fn refuse_whole(path: &ToolPath) -> Result<(), ToolFailure> {
+fn refuse_whole(path: &ToolPath) -> Result<(), NotebookError> {
     if path.is_whole() {
         refused(format!(
             "{} can only be read: it is the whole memory file, which the commands `memories add` and \
@@ -247,7 +247,7 @@ fn refuse_whole(path: &ToolPath) -> Result<(), ToolFailure> {
 }
 
 /// Refuses to change a file that is a person's, or that weighs more than a model's may.
-fn refuse_protected(draft: &Draft<'_>, file: &StoredFile) -> Result<(), ToolFailure> {
+fn refuse_protected(draft: &Draft<'_>, file: &StoredFile) -> Result<(), NotebookError> {
     let category = Category::note();
     let author = draft.files.authorship.author_of(&file.scope, &file.memory);
     match protection(&draft.files, &file.scope, &file.memory, Some(&category), Authority::MODEL) {
@@ -268,7 +268,7 @@ fn refuse_protected(draft: &Draft<'_>, file: &StoredFile) -> Result<(), ToolFail
     }
 }
 
-fn refuse_problem(named: &str, content: &str) -> Result<(), ToolFailure> {
+fn refuse_problem(named: &str, content: &str) -> Result<(), NotebookError> {
     match problem_of(content) {
         Some(problem) => refused(format!("The file {named} cannot be written: {problem}")),
         None => Ok(()),

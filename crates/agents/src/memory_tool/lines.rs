@@ -1,6 +1,7 @@
 //! Texts of `view`, `str_replace` and `insert`, with the numbers of lines.
 
-use crate::memory_tool::error::{ToolFailure, refused};
+use crate::memory_tool::error::refused;
+use memories_notebook::NotebookError;
 
 /// Most lines of a file that is shown.
 const MAX_LINES: usize = 999_999;
@@ -20,7 +21,7 @@ pub(super) fn numbered_file(
     named: &str,
     content: &str,
     range: Option<(i64, i64)>,
-) -> Result<String, ToolFailure> {
+) -> Result<String, NotebookError> {
     let lines: Vec<&str> = content.split('\n').collect();
     if lines.len() > MAX_LINES {
         return refused(format!("File {named} exceeds maximum line limit of 999,999 lines."));
@@ -61,7 +62,7 @@ pub(super) fn replaced(
     content: &str,
     old: &str,
     new: &str,
-) -> Result<(String, usize), ToolFailure> {
+) -> Result<(String, usize), NotebookError> {
     let mut found = content.match_indices(old);
     match (found.next(), found.next()) {
         (None, _) => refused(format!(
@@ -111,7 +112,7 @@ pub(super) fn snippet(content: &str, at: usize) -> String {
 /// # Errors
 ///
 /// Refuses a line that the content has not.
-pub(super) fn inserted(content: &str, line: i64, text: &str) -> Result<String, ToolFailure> {
+pub(super) fn inserted(content: &str, line: i64, text: &str) -> Result<String, NotebookError> {
     let mut lines: Vec<&str> = content.split('\n').collect();
     if lines.last().is_some_and(|last| last.is_empty()) {
         lines.pop();

@@ -22,8 +22,7 @@ mod tree;
 mod view;
 
 use crate::memory_tool::command::Command;
-use crate::memory_tool::error::ToolFailure;
-use memories_notebook::{Notebook, Written};
+use memories_notebook::{Notebook, NotebookError, Written};
 
 /// The result of a command, for the model.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -48,15 +47,15 @@ impl Answer {
 /// # Errors
 ///
 /// When the files cannot be read or written.
-pub fn answer(notebook: &Notebook, json: &str) -> Result<Answer, ToolFailure> {
+pub fn answer(notebook: &Notebook, json: &str) -> Result<Answer, NotebookError> {
     let done = Command::parse(json).and_then(|command| carry_out(notebook, &command));
     match done {
-        Err(ToolFailure::Refused(text)) => Ok(Answer::refused(text)),
+        Err(NotebookError::Refused(refused)) => Ok(Answer::refused(refused.problem)),
         done => done,
     }
 }
 
-fn carry_out(notebook: &Notebook, command: &Command) -> Result<Answer, ToolFailure> {
+fn carry_out(notebook: &Notebook, command: &Command) -> Result<Answer, NotebookError> {
     if let Command::View { path, range } = command {
         let text = view::view(notebook, path, *range)?;
         return Ok(Answer { text, is_error: false, warnings: Vec::new() });

@@ -1,9 +1,10 @@
 //! Paths of the tool: from `/memories`, which is the root, to a folder or a file below it.
 
-use crate::memory_tool::error::{ToolFailure, refused};
+use crate::memory_tool::error::refused;
 use memories_document::fields::percent_decode;
 use memories_document::types::unseen::unseen;
 use memories_llm::redact::redact;
+use memories_notebook::NotebookError;
 
 /// The root, as the tool names it.
 pub(super) const ROOT: &str = "/memories";
@@ -32,7 +33,7 @@ impl ToolPath {
     /// # Errors
     ///
     /// Refuses one that leads out of the root or hides where it leads, and one that is too long.
-    pub(super) fn parse(named: &str) -> Result<ToolPath, ToolFailure> {
+    pub(super) fn parse(named: &str) -> Result<ToolPath, NotebookError> {
         let path = ToolPath::read(named)?;
         if let Some(secret) = redact(&path.path) {
             let kinds = secret.kinds.join(", ");
@@ -41,7 +42,7 @@ impl ToolPath {
         Ok(path)
     }
 
-    fn read(named: &str) -> Result<ToolPath, ToolFailure> {
+    fn read(named: &str) -> Result<ToolPath, NotebookError> {
         if named.len() > MAX_NAMED {
             return refused(format!(
                 "Path is too long: {} bytes, at most {MAX_PATH} are allowed",

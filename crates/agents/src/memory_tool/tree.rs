@@ -7,12 +7,13 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use crate::memory_tool::content::{content_of, path_of};
-use crate::memory_tool::error::{ToolFailure, refused};
+use crate::memory_tool::error::refused;
 use crate::memory_tool::folders::sections_of;
 use crate::memory_tool::path::{ToolPath, ancestors, below, is_in, parent, shown};
 use memories_document::types::text::composed;
 use memories_document::types::{Memory, Scope};
 use memories_document::{Document, EntryText};
+use memories_notebook::NotebookError;
 
 /// Where files are looked for.
 const TAG: &str = "#file:";
@@ -107,7 +108,7 @@ impl<'a> Tree<'a> {
     /// # Errors
     ///
     /// Refuses a folder, and what is not there.
-    pub(super) fn file_to_change(&self, path: &ToolPath) -> Result<StoredFile, ToolFailure> {
+    pub(super) fn file_to_change(&self, path: &ToolPath) -> Result<StoredFile, NotebookError> {
         let named = &path.named;
         match self.file(&path.path) {
             Some(file) => Ok(file),
@@ -117,7 +118,7 @@ impl<'a> Tree<'a> {
     }
 
     /// Refuses a path that leads through a file.
-    pub(super) fn refuse_below_file(&self, path: &ToolPath) -> Result<(), ToolFailure> {
+    pub(super) fn refuse_below_file(&self, path: &ToolPath) -> Result<(), NotebookError> {
         match ancestors(&path.path).find(|above| self.is_file(above)) {
             Some(file) => refused(format!("Cannot use {}: {} is a file", path.named, shown(file))),
             None => Ok(()),

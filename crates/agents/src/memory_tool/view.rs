@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::memory_tool::content::content_of;
-use crate::memory_tool::error::{ToolFailure, refused};
+use crate::memory_tool::error::refused;
 use crate::memory_tool::lines::numbered_file;
 use crate::memory_tool::path::{ToolPath, WHOLE};
 use crate::memory_tool::tree::{Item, Tree};
-use memories_notebook::Notebook;
+use memories_notebook::{Notebook, NotebookError};
 
 /// The size of a folder in a listing: that of a small folder on most file systems.
 const FOLDER_SIZE: usize = 4096;
@@ -21,7 +21,7 @@ pub(super) fn view(
     notebook: &Notebook,
     path: &ToolPath,
     range: Option<(i64, i64)>,
-) -> Result<String, ToolFailure> {
+) -> Result<String, NotebookError> {
     let named = &path.named;
     let whole = notebook.store().read()?;
     if path.path == WHOLE

@@ -6,15 +6,14 @@
 use std::collections::BTreeSet;
 
 use crate::work::command::Command;
-use crate::work::error::WorkError;
 use crate::work::log::{Event, Line, Log, Outcome, append};
 use crate::work::verdict::{History, is_listed_as};
 use memories_document::RegionKind;
 use memories_document::types::{Attempt, Author, Category, FolderPath, Memory, Moment, Scope};
 use memories_notebook::add::{Claim, store_memory};
 use memories_notebook::authority::{Authority, Proof};
-pub use memories_notebook::correct::{Correction, Target, correct};
-use memories_notebook::{Draft, Notebook};
+use memories_notebook::correct::{Correction, Target, correct};
+use memories_notebook::{Draft, Notebook, NotebookError};
 use memories_store::CommandLog;
 
 /// The rules, about something without a score and without a death.
@@ -38,15 +37,20 @@ struct Kept<'a> {
 ///
 /// # Errors
 ///
-/// See [`WorkError`].
-pub fn keep(notebook: &Notebook, session: &str, now: u64, limit: usize) -> Result<usize, WorkError> {
+/// See [`NotebookError`].
+pub fn keep(
+    notebook: &Notebook,
+    session: &str,
+    now: u64,
+    limit: usize,
+) -> Result<usize, NotebookError> {
     let log = CommandLog::of(notebook.store().sidecar());
     let lines: Vec<Line> = Log::read(&log)?.lines().collect();
     let kept = actions(&lines);
     if kept.is_empty() {
         return Ok(0);
     }
-    let written = notebook.edit::<_, WorkError>("hook", |draft| {
+    let written = notebook.edit::<_, NotebookError>("hook", |draft| {
         draft.by(Author::Rules);
         let mut done = Vec::new();
         for one in &kept {
@@ -80,7 +84,7 @@ fn actions(lines: &[Line]) -> Vec<Kept<'_>> {
 }
 
 /// Writes what is known of an action. The answer says what the file has now.
-fn write(draft: &mut Draft<'_>, kept: &Kept<'_>, limit: usize) -> Result<Vec<Event>, WorkError> {
+fn write(draft: &mut Draft<'_>, kept: &Kept<'_>, limit: usize) -> Result<Vec<Event>, NotebookError> {
     let Kept { scope, action, history } = kept;
     let section = draft.files.section(scope);
     let is_same = |tried: &&Attempt| is_listed_as(&tried.action, *action, &history.shown);
@@ -121,7 +125,7 @@ fn write(draft: &mut Draft<'_>, kept: &Kept<'_>, limit: usize) -> Result<Vec<Eve
 }
 
 /// Strikes the lesson of an action that works after all, if nobody has changed it.
-fn invalidate(draft: &mut Draft<'_>, scope: &Scope, action: u64) -> Result<(), WorkError> {
+fn invalidate(draft: &mut Draft<'_>, scope: &Scope, action: u64) -> Result<(), NotebookError> {
     let is_meant = |memory: &Memory| {
         let of = memory.text.split('`').nth(1).map(|command| Command::read(command).action);
         memory.category == lesson() && of == Some(action)

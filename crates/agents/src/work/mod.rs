@@ -5,7 +5,6 @@
 
 pub(crate) mod command;
 mod effect;
-mod error;
 mod fold;
 mod instead;
 mod keep;
@@ -27,12 +26,11 @@ use memories_document::types::frame::one_line;
 use memories_document::types::text::{fold_spaces, truncate};
 use memories_document::types::{FolderPath, Memory, MemoryObject, Scope, ScopeName, Viewer};
 use memories_llm::redact::redacted;
-use memories_notebook::MemoryObjects;
+use memories_notebook::{MemoryObjects, NotebookError};
 use memories_recall::{owned_sections, read};
 use memories_store::{CommandLog, Store};
 
 use command::Command;
-pub(crate) use error::WorkError;
 pub use keep::keep;
 use log::{COMMAND_CHARS, Event, Line, Log, Outcome, Run, append};
 use masking::{masked, secrets, without};
@@ -116,7 +114,7 @@ impl Work<'_> {
     /// # Errors
     ///
     /// When the log or the memory file cannot be read.
-    pub fn known(&self, text: &str) -> Result<Option<Answer>, WorkError> {
+    pub fn known(&self, text: &str) -> Result<Option<Answer>, NotebookError> {
         let shown = masked(text);
         let command = Command::read(&shown);
         let Some(surroundings) = self.surroundings(&command) else { return Ok(None) };
@@ -158,7 +156,7 @@ impl Work<'_> {
     /// # Errors
     ///
     /// When the log cannot be written.
-    pub fn begin(&self, id: &str) -> Result<(), WorkError> {
+    pub fn begin(&self, id: &str) -> Result<(), NotebookError> {
         if id.is_empty() {
             return Ok(());
         }
@@ -168,7 +166,7 @@ impl Work<'_> {
     }
 
     /// When and in which folder a call began, where that was noted.
-    fn begun(&self, id: &str) -> Result<Option<(u64, PathBuf)>, WorkError> {
+    fn begun(&self, id: &str) -> Result<Option<(u64, PathBuf)>, NotebookError> {
         let lines = Log::read(&self.log())?.naming(id);
         Ok(lines.into_iter().rev().find_map(|line| match line.event {
             Event::Begun { id: begun, here } if begun == id => Some((line.at, PathBuf::from(here))),
@@ -187,7 +185,7 @@ impl Work<'_> {
         id: &str,
         ended: Ended,
         output: &str,
-    ) -> Result<Option<String>, WorkError> {
+    ) -> Result<Option<String>, NotebookError> {
         let begun = if id.is_empty() { None } else { self.begun(id)? };
         let secrets = secrets(text);
         let masked = masked(text);
@@ -235,7 +233,7 @@ impl Work<'_> {
     }
 
     /// Notes a command that ran nobody knows where. It counts as a change alone.
-    fn note_elsewhere(&self, command: String, may_change: bool) -> Result<Option<String>, WorkError> {
+    fn note_elsewhere(&self, command: String, may_change: bool) -> Result<Option<String>, NotebookError> {
         let Some(surroundings) = self.surroundings(&Command::read("")).filter(|_| may_change) else {
             return Ok(None);
         };
@@ -261,7 +259,7 @@ impl Work<'_> {
     /// # Errors
     ///
     /// When the log cannot be written.
-    pub fn note_edit(&self, path: &Path) -> Result<(), WorkError> {
+    pub fn note_edit(&self, path: &Path) -> Result<(), NotebookError> {
         let Some(surroundings) = self.surroundings(&Command::read("")) else { return Ok(()) };
         let name = redacted(&surroundings.name_of(path));
         let line = self.line(&surroundings.folder, Event::Edited(name));
@@ -273,7 +271,7 @@ impl Work<'_> {
     /// # Errors
     ///
     /// When the log cannot be read or written.
-    pub fn hold(&self, text: &str) -> Result<bool, WorkError> {
+    pub fn hold(&self, text: &str) -> Result<bool, NotebookError> {
         let command = Command::read(&masked(text));
         let Some(surroundings) = self.surroundings(&command) else { return Ok(false) };
         let is_same = |line: &Line| {
@@ -291,7 +289,7 @@ impl Work<'_> {
     /// # Errors
     ///
     /// When the log cannot be read.
-    pub fn last_folders(&self, count: usize) -> Result<Vec<Scope>, WorkError> {
+    pub fn last_folders(&self, count: usize) -> Result<Vec<Scope>, NotebookError> {
         let log = Log::read(&self.log())?;
         let lines: Vec<Line> = log.lines().collect();
         let mut folders: Vec<Scope> = Vec::new();

@@ -30,7 +30,7 @@ use memories_record::report::model_entry;
 use memories_store::journal::entry::Entry;
 
 use pending::{PendingScope, pending_at_event, pending_at_exit};
-use prompt::{Subject, Summary, summarize};
+use prompt::{Subject, summarize};
 use select::{Place, cursor_in, in_runs};
 use types::{FailedScope, journal_entry};
 
@@ -46,7 +46,7 @@ struct RunSummary {
     turns: Option<Span>,
     /// The time of the first message that states one.
     time: Option<String>,
-    summary: Summary,
+    text: String,
 }
 
 /// Digests conversations into a memory file.
@@ -104,12 +104,11 @@ impl Digester<'_> {
                 let turns = span_of(run.iter().filter_map(|message| message.turn()));
                 let time = run.iter().find_map(|message| message.time());
                 match summarize(self.model, scope.subject, &scope.about, &run) {
-                    Ok(summary) => {
-                        report.warnings.extend(summary.warnings.iter().cloned());
+                    Ok(((text, warnings), model)) => {
+                        report.warnings.extend(warnings);
                         let before = report.model.take().map(|model| model.usage).unwrap_or_default();
-                        let usage = before + summary.model.usage;
-                        report.model = Some(ModelUse { usage, ..summary.model.clone() });
-                        summaries.push(RunSummary { scope: at, messages, turns, time, summary });
+                        report.model = Some(ModelUse { usage: before + model.usage, ..model });
+                        summaries.push(RunSummary { scope: at, messages, turns, time, text });
                     }
                     // Later runs would move the cursor past the messages of this one.
                     Err(error) => {
@@ -189,7 +188,7 @@ fn entry_of(
         Some(kind) => format!("{} {range}", titled(kind)),
         None => format!("{} {range}", redacted(&conversation.id)),
     };
-    let mut memory = Memory::new(category, title, &summary.summary.text);
+    let mut memory = Memory::new(category, title, &summary.text);
     let fields = &mut memory.provenance;
     fields.messages = Some(summary.messages);
     fields.turns = summary.turns;

@@ -6,7 +6,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::api_format::ApiFormat;
-use crate::extract::types::ExtractSettings;
+use crate::settings::ChatSettings;
 use memories_document::text::stored_line;
 use memories_document::types::text::truncate;
 use memories_document::types::{Category, DEFAULT_IMPORTANCE, ImportanceScale, importance_of_program};
@@ -74,14 +74,14 @@ pub(crate) type FoundAspects = (Vec<Aspect>, Vec<String>);
 pub(crate) fn find(
     model: &dyn Model,
     messages: &[Value],
-    settings: &ExtractSettings,
+    settings: &ChatSettings,
 ) -> Result<(FoundAspects, ModelUse), ModelError> {
     let prompt = Prompt {
         system: SYSTEM,
         schema_name: "aspects",
         schema: json!({
             "type": "object",
-            "properties": {"memories": {"type": "array", "maxItems": settings.max_memories, "items": aspect_schema(settings.importance_scale)}},
+            "properties": {"memories": {"type": "array", "maxItems": settings.max_extracted, "items": aspect_schema(settings.importance_scale)}},
             "required": ["memories"],
             "additionalProperties": false,
         }),
@@ -131,7 +131,7 @@ pub fn tool_schema(shape: ApiFormat, scale: ImportanceScale) -> Value {
 }
 
 /// Reads the aspects of an answer: a list, bare or as a field, or a single aspect.
-fn read(said: &str, settings: &ExtractSettings) -> Result<FoundAspects, String> {
+fn read(said: &str, settings: &ChatSettings) -> Result<FoundAspects, String> {
     if let Some(items) = bare_list(said) {
         return Ok(read_items(&items, settings));
     }
@@ -159,7 +159,7 @@ fn bare_list(said: &str) -> Option<Vec<Value>> {
 }
 
 /// Reads the valid items, as many as may be; each invalid one gives a warning.
-pub(crate) fn read_items(items: &[Value], settings: &ExtractSettings) -> FoundAspects {
+pub(crate) fn read_items(items: &[Value], settings: &ChatSettings) -> FoundAspects {
     let (mut aspects, mut warnings) = (Vec::new(), Vec::new());
     for (item, number) in items.iter().zip(1..) {
         match read_item(item, settings.importance_scale) {
@@ -170,7 +170,7 @@ pub(crate) fn read_items(items: &[Value], settings: &ExtractSettings) -> FoundAs
             Err(problem) => warnings.push(format!("memory {number} of the model is dropped: {problem}")),
         }
     }
-    let limit = settings.max_memories;
+    let limit = settings.max_extracted;
     if aspects.len() > limit {
         warnings.push(format!("the model gave {} memories: the first {limit} are used", aspects.len()));
         aspects.truncate(limit);
@@ -234,7 +234,7 @@ mod tests {
     use super::*;
 
     fn summaries(said: &str) -> (Vec<(String, u16, String)>, usize) {
-        let (aspects, warnings) = read(said, &ExtractSettings::default()).expect("read");
+        let (aspects, warnings) = read(said, &ChatSettings::default()).expect("read");
         let told = aspects
             .into_iter()
             .map(|aspect| (aspect.category.to_string(), aspect.importance, aspect.summary));
@@ -258,8 +258,8 @@ mod tests {
         }
         assert_eq!(summaries("{\"memories\": []}"), (vec![], 0));
         assert!(
-            read("Nothing.", &ExtractSettings::default()).is_err()
-                && read("{\"a\": 1}", &ExtractSettings::default()).is_err()
+            read("Nothing.", &ChatSettings::default()).is_err()
+                && read("{\"a\": 1}", &ChatSettings::default()).is_err()
         );
     }
 
@@ -274,6 +274,6 @@ mod tests {
         assert_eq!((kept, warnings), (vec![note(900, "Kira likes tea."), note(1, "Marcus lies.")], 4));
         let many: Vec<Value> =
             (0..9).map(|number| json!({"summary": format!("Fact number {number} is so.")})).collect();
-        assert_eq!(read_items(&many, &ExtractSettings::default()).0.len(), 4);
+        assert_eq!(read_items(&many, &ChatSettings::default()).0.len(), 4);
     }
 }

@@ -16,12 +16,13 @@ mod types;
 
 use serde_json::{Value, json};
 
-use crate::conversation::{Conversation, ConversationError, conversation_tag};
+use crate::conversation::{Conversation, conversation_tag};
 use crate::error::ChatError;
 use crate::inject::block::{lines_in_blocks, without_blocks};
 use crate::message::Message;
 use crate::message_json::{message_json, prompt_text};
 use crate::rejected::{answer_alone, note_rejected};
+use crate::settings::{ChatSettings, ExtractMode};
 use memories_document::types::json::text_without_mark;
 use memories_document::types::{Author, DEFAULT_IMPORTANCE, Memory, OFFLINE_TAG, Outcome, Scope, Span};
 use memories_llm::{Model, ModelError, ModelUse};
@@ -37,10 +38,8 @@ use aspects::{Aspect, TOOL, find, read_items};
 use count::{Counts, is_reply};
 
 pub use types::ExtractInput;
-pub use types::ExtractMode;
 pub use types::ExtractOutcome;
 pub use types::ExtractReport;
-pub use types::ExtractSettings;
 
 /// Extracts memories from conversations into a memory file.
 pub struct Extractor<'a> {
@@ -49,7 +48,7 @@ pub struct Extractor<'a> {
     /// The model; without one, keyword rules are applied.
     pub model: Option<&'a dyn Model>,
     /// The settings.
-    pub settings: &'a ExtractSettings,
+    pub settings: &'a ChatSettings,
 }
 
 impl Extractor<'_> {
@@ -146,7 +145,7 @@ impl Extractor<'_> {
             report.model = Some(ModelUse::offline());
             let mut found: Vec<Aspect> =
                 new_contents.iter().rev().flatten().filter_map(|reply| rules::classify(reply)).collect();
-            found.truncate(self.settings.max_memories);
+            found.truncate(self.settings.max_extracted);
             found.reverse();
             return Some(found);
         };
@@ -289,11 +288,7 @@ fn as_json(message: &Message, new_content: &Option<String>) -> Option<Value> {
 }
 
 /// The memories that the model asked for by calling the tool.
-fn requested_by_tool(
-    turns: &[Message],
-    settings: &ExtractSettings,
-    report: &mut ExtractReport,
-) -> Vec<Aspect> {
+fn requested_by_tool(turns: &[Message], settings: &ChatSettings, report: &mut ExtractReport) -> Vec<Aspect> {
     let calls = turns.iter().flat_map(Message::tool_calls).filter(|(name, _)| name == TOOL);
     let items: Vec<Value> = calls.map(|(_, arguments)| arguments).collect();
     let (aspects, warnings) = read_items(&items, settings);
@@ -357,7 +352,7 @@ fn join_sources(files: &mut Files, scope: &Scope, title: &str, other: &Memory) {
 /// # Errors
 ///
 /// If the input looks like JSON and is not a conversation.
-pub fn read_input(id: &str, text: &str) -> Result<Conversation, ConversationError> {
+pub fn read_input(id: &str, text: &str) -> Result<Conversation, String> {
     if text_without_mark(text).trim_start().starts_with(['{', '[']) {
         return Conversation::read(id, text);
     }

@@ -1,58 +1,11 @@
-//! The settings, the input and the report of an extraction.
+//! The input and the report of an extraction.
 
 use serde::Serialize;
-use strum::VariantNames;
 
 use crate::conversation::Conversation;
-use memories_document::types::{ImportanceScale, Scope, unknown_name};
+use memories_document::types::Scope;
 use memories_llm::{ModelError, ModelUse};
 use memories_notebook::add::AddReport;
-
-/// When memories are extracted from a conversation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::EnumString, strum::VariantNames)]
-#[strum(serialize_all = "snake_case", parse_err_ty = String, parse_err_fn = unknown_mode)]
-pub enum ExtractMode {
-    /// After every reply.
-    EveryTurn,
-    /// After a number of replies.
-    #[default]
-    Periodic,
-    /// When the conversation is saved.
-    OnSave,
-    /// Only when the model calls the tool.
-    LlmTriggered,
-}
-
-fn unknown_mode(text: &str) -> String {
-    unknown_name(text, "mode", ExtractMode::VARIANTS)
-}
-
-/// Settings of extraction.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ExtractSettings {
-    /// When memories are extracted.
-    pub mode: ExtractMode,
-    /// Number of replies between extractions in the mode `periodic`.
-    pub every: u64,
-    /// Maximum number of memories from one extraction.
-    pub max_memories: usize,
-    /// Maximum number of memories from one conversation.
-    pub max_per_conversation: usize,
-    /// The scale of the importances that the model states.
-    pub importance_scale: ImportanceScale,
-}
-
-impl Default for ExtractSettings {
-    fn default() -> ExtractSettings {
-        ExtractSettings {
-            mode: ExtractMode::default(),
-            every: 5,
-            max_memories: 4,
-            max_per_conversation: 100,
-            importance_scale: ImportanceScale::default(),
-        }
-    }
-}
 
 /// The outcome of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
@@ -103,4 +56,11 @@ pub struct ExtractInput<'a> {
     pub scope: Option<&'a Scope>,
     /// Memories injected into the request that are not in blocks of the messages.
     pub injected: &'a [String],
+}
+
+impl<'a> ExtractInput<'a> {
+    /// The last turns of a conversation that goes on.
+    pub fn of(conversation: &'a Conversation) -> ExtractInput<'a> {
+        ExtractInput { conversation, whole: false, saving: false, scope: None, injected: &[] }
+    }
 }

@@ -4,7 +4,7 @@
 //! recency × similarity, without duplicates, as many as the tokens allow.
 
 use crate::inject::block::{InjectedMemory, render};
-use crate::inject::settings::InjectSettings;
+use crate::settings::ChatSettings;
 use memories_document::types::instant::{Instant, age_in_words};
 use memories_document::types::{Memory, Scope, fold_title};
 use memories_notebook::duplicates::says_the_same;
@@ -42,7 +42,7 @@ impl Candidate {
 }
 
 /// Ranks candidates and chooses among them.
-pub fn choose(mut candidates: Vec<Candidate>, settings: &InjectSettings, now: &str) -> Vec<InjectedMemory> {
+pub fn choose(mut candidates: Vec<Candidate>, settings: &ChatSettings, now: &str) -> Vec<InjectedMemory> {
     let newest = candidates.iter().filter_map(|candidate| candidate.memory.provenance.episode).max();
     let score = |candidate: &Candidate| {
         let importance = f64::from(candidate.memory.importance()) / 1000.0;
@@ -52,7 +52,7 @@ pub fn choose(mut candidates: Vec<Candidate>, settings: &InjectSettings, now: &s
     let mut chosen: Vec<&Candidate> = Vec::new();
     let mut memories: Vec<InjectedMemory> = Vec::new();
     for candidate in &candidates {
-        if memories.len() >= settings.max_memories {
+        if memories.len() >= settings.max_injected {
             break;
         }
         if chosen.iter().any(|other| says_the_same(&other.memory.text, &candidate.memory.text)) {
@@ -70,7 +70,7 @@ pub fn choose(mut candidates: Vec<Candidate>, settings: &InjectSettings, now: &s
 fn fitted(
     others: &[InjectedMemory],
     memory: InjectedMemory,
-    settings: &InjectSettings,
+    settings: &ChatSettings,
 ) -> Option<InjectedMemory> {
     let fits = |memory: &InjectedMemory| {
         let all: Vec<InjectedMemory> = others.iter().cloned().chain([memory.clone()]).collect();
@@ -162,7 +162,7 @@ mod tests {
         Candidate { scope: Scope::World, name: String::new(), place: String::new(), memory, similarity }
     }
 
-    fn summaries(candidates: Vec<Candidate>, settings: &InjectSettings) -> Vec<String> {
+    fn summaries(candidates: Vec<Candidate>, settings: &ChatSettings) -> Vec<String> {
         choose(candidates, settings, NOW).into_iter().map(|memory| memory.summary).collect()
     }
 
@@ -178,8 +178,8 @@ mod tests {
         ];
         let order =
             ["Trolls eat everything.", "A lamp hangs here.", "The bridge fell down.", "The old well is dry."];
-        assert_eq!(summaries(all.clone(), &InjectSettings::default()), order);
-        let fewer = InjectSettings { max_memories: 2, ..InjectSettings::default() };
+        assert_eq!(summaries(all.clone(), &ChatSettings::default()), order);
+        let fewer = ChatSettings { max_injected: 2, ..ChatSettings::default() };
         assert_eq!(summaries(all, &fewer), order[..2]);
     }
 
@@ -196,7 +196,7 @@ mod tests {
             "The northern gate is never unguarded at dawn.",
             "Marcus lies when he is cornered.",
         ];
-        assert_eq!(summaries(all, &InjectSettings::default()), expected);
+        assert_eq!(summaries(all, &ChatSettings::default()), expected);
     }
 
     #[test]
@@ -204,12 +204,12 @@ mod tests {
         let long = "The gate is far away from here. ".repeat(60);
         let all = vec![candidate(&long, 900, 0.9), candidate("A lamp hangs here.", 500, 0.5)];
         for max_tokens in [120, 200, 500] {
-            let settings = InjectSettings { max_tokens, ..InjectSettings::default() };
+            let settings = ChatSettings { max_tokens, ..ChatSettings::default() };
             let chosen = choose(all.clone(), &settings, NOW);
             assert!(!chosen.is_empty());
             assert!(estimate_tokens(&render(&chosen, &settings.style)) <= max_tokens);
         }
-        assert!(choose(all, &InjectSettings { max_tokens: 10, ..InjectSettings::default() }, NOW).is_empty());
+        assert!(choose(all, &ChatSettings { max_tokens: 10, ..ChatSettings::default() }, NOW).is_empty());
     }
 
     #[test]

@@ -11,16 +11,16 @@
 pub mod block;
 mod choose;
 pub mod request;
-mod settings;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::api_format::ApiFormat;
+use crate::error::ChatError;
 use crate::inject::block::{InjectedMemory, render, without_blocks};
 use crate::inject::request::{ChatRequest, insert_block};
 use crate::message::contains_word;
-use memories_document::types::hint::{Advice, Hint};
+use crate::settings::{ChatSettings, embedded_threshold};
 use memories_document::types::instant::compare;
 use memories_document::types::text::truncate;
 use memories_document::types::{Memory, Scope, fold_title};
@@ -31,11 +31,6 @@ use memories_search::embedder::Embedder;
 use memories_search::{SearchError, SearchResults, SearchSettings, Searcher};
 
 use choose::{Candidate, choose, days_since};
-
-pub use settings::CALIBRATED;
-pub use settings::InjectSettings;
-pub use settings::USUAL_THRESHOLD;
-pub(crate) use settings::embedded_threshold;
 
 /// Number of the last messages that memories are searched with; the last one is also searched with alone.
 const RECENT: usize = 5;
@@ -49,28 +44,6 @@ const SHARED: usize = 3;
 /// Hits to fetch when they are filtered after ranking, by age or by a served model's cosine. Each costs
 /// the parsing of an entry.
 const MAX_HITS: usize = 50;
-
-/// Why no memories could be injected.
-#[derive(Debug, thiserror::Error)]
-pub enum InjectError {
-    /// The bytes are no chat request.
-    #[error("this is not a chat request: {0}")]
-    NotRequest(String),
-    /// The memories cannot be searched.
-    #[error(transparent)]
-    Search(#[from] SearchError),
-}
-
-impl Hint for InjectError {
-    fn advice(&self) -> Advice {
-        match self {
-            InjectError::NotRequest(_) => Advice::fix(
-                "send a request such as {\"messages\": [{\"role\": \"user\", \"content\": \"Hello\"}]}",
-            ),
-            InjectError::Search(error) => error.advice(),
-        }
-    }
-}
 
 /// A request with memories in it.
 #[derive(Debug, Clone, PartialEq)]
@@ -118,15 +91,15 @@ impl Injector {
     ///
     /// # Errors
     ///
-    /// See [`InjectError`].
+    /// See [`ChatError`].
     pub fn inject(
         &self,
         request: &[u8],
-        settings: &InjectSettings,
+        settings: &ChatSettings,
         shape: Option<ApiFormat>,
         now: &str,
-    ) -> Result<Injected, InjectError> {
-        let read = ChatRequest::read(request).map_err(InjectError::NotRequest)?;
+    ) -> Result<Injected, ChatError> {
+        let read = ChatRequest::read(request).map_err(ChatError::NotRequest)?;
         let count = if settings.max_age_days.is_none() && self.unrelated.is_none() {
             settings.candidates
         } else {
@@ -158,12 +131,12 @@ impl Injector {
         }
         let block = render(&memories, &settings.style);
         let request =
-            insert_block(request, &block, settings.style.mode, shape).map_err(InjectError::NotRequest)?;
+            insert_block(request, &block, settings.style.mode, shape).map_err(ChatError::NotRequest)?;
         Ok(Injected { request, memories, fallback })
     }
 
     /// Adds the hits above the threshold; an entry that was found before keeps the higher similarity.
-    fn take(&self, results: SearchResults, settings: &InjectSettings, found: &mut Vec<Candidate>) {
+    fn take(&self, results: SearchResults, settings: &ChatSettings, found: &mut Vec<Candidate>) {
         let unrelated = self.unrelated.filter(|_| results.fallback.is_none());
         let floor = embedded_threshold(settings.threshold);
         for hit in results.hits {
@@ -192,10 +165,10 @@ impl Injector {
     fn add_shared(
         &self,
         (a, b): &(String, String),
-        settings: &InjectSettings,
+        settings: &ChatSettings,
         found: &mut Vec<Candidate>,
-    ) -> Result<(), InjectError> {
-        let document = Document::parse(self.files().current().map_err(SearchError::from)?.text().to_owned());
+    ) -> Result<(), ChatError> {
+        let document = Document::parse(self.files().current()?.text().to_owned());
         let names = PlaceNames::of(document.headings());
         let mut shared: Vec<Candidate> = Vec::new();
         for (scope, mut section) in document.sections() {

@@ -8,11 +8,9 @@ use axum::http::header;
 use axum::response::Response;
 use futures_util::{StreamExt, TryStreamExt, stream};
 
-use crate::proxy::call::Call;
 use crate::proxy::finished::Finished;
 use crate::proxy::headers::passed_down;
 use crate::proxy::replies::Replies;
-use crate::proxy::request::Kept;
 use memories_document::types::lock::lock;
 
 /// Longest reply that memories are extracted from, in bytes.
@@ -21,12 +19,17 @@ pub(super) const MAX_REPLY: usize = 8 << 20;
 /// Longest last event of a stream, in bytes.
 const LAST_EVENT: usize = 200;
 
-/// A chat whose reply memories are extracted from.
+/// A reply that memories are extracted from, and its receiver.
 pub(super) struct Extraction {
     pub to: Arc<Replies>,
-    pub call: Call,
-    pub request: Bytes,
-    pub kept: Kept,
+    pub finished: Finished,
+}
+
+impl Extraction {
+    /// Hands a whole reply to the extraction.
+    pub(super) fn push(self) {
+        self.to.push(self.finished);
+    }
 }
 
 /// The reply as it comes. Where memories are extracted from it, it is collected on the way and sent to the
@@ -39,10 +42,10 @@ pub(super) fn pass_down(reply: reqwest::Response, extraction: Option<Extraction>
     let chunks = reply.bytes_stream();
     let body = match extraction.filter(|_| status.is_success()) {
         None => Body::from_stream(chunks),
-        Some(Extraction { to, call, request, kept }) => {
-            let finished = Finished { call, request, content_type, reply: Vec::new(), kept };
-            let collector =
-                Arc::new(Mutex::new(Collector { passed: 0, length, finished: Some((to, finished)) }));
+        Some(extraction) => {
+            let finished = Finished { content_type, ..extraction.finished };
+            let extraction = Some(Extraction { finished, ..extraction });
+            let collector = Arc::new(Mutex::new(Collector { passed: 0, length, extraction }));
             let collect = {
                 let collector = collector.clone();
                 move |chunk: &Bytes| lock(&collector).take_chunk(chunk)
@@ -63,18 +66,18 @@ struct Collector {
     passed: u64,
     /// Its length, where that is known: a client may not read on to the end of the stream then.
     length: Option<u64>,
-    /// The reply and its receiver; `None` when it was sent, is too long, or finds no room.
-    finished: Option<(Arc<Replies>, Finished)>,
+    /// `None` when the reply was sent, is too long, or finds no room.
+    extraction: Option<Extraction>,
 }
 
 impl Collector {
     fn take_chunk(&mut self, chunk: &Bytes) {
         self.passed += chunk.len() as u64;
-        if let Some((_, finished)) = &mut self.finished {
+        if let Some(Extraction { finished, .. }) = &mut self.extraction {
             if finished.reply.len() + chunk.len() <= MAX_REPLY && finished.kept.grow(chunk.len()) {
                 finished.reply.extend_from_slice(chunk);
             } else {
-                self.finished = None;
+                self.extraction = None;
             }
         }
         if self.length == Some(self.passed) {
@@ -83,8 +86,8 @@ impl Collector {
     }
 
     fn finish(&mut self) {
-        if let Some((to, finished)) = self.finished.take() {
-            to.push(finished);
+        if let Some(extraction) = self.extraction.take() {
+            extraction.push();
         }
     }
 }
@@ -92,7 +95,7 @@ impl Collector {
 impl Drop for Collector {
     /// Some clients hang up at the last event of a stream, before its end: then the reply is complete, too.
     fn drop(&mut self) {
-        let is_complete = self.finished.as_ref().is_some_and(|(_, finished)| {
+        let is_complete = self.extraction.as_ref().is_some_and(|Extraction { finished, .. }| {
             let tail = &finished.reply[finished.reply.len().saturating_sub(LAST_EVENT)..];
             let tail = String::from_utf8_lossy(tail);
             tail.contains("data: [DONE]") || tail.contains("\"message_stop\"")

@@ -11,12 +11,12 @@ use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::conversation::messages_of;
-use crate::extract::{ExtractInput, ExtractMode, ExtractOutcome, ExtractSettings, Extractor};
-use crate::inject::{InjectError, InjectSettings, Injector};
+use crate::extract::{ExtractInput, ExtractOutcome, Extractor};
+use crate::inject::Injector;
 use crate::proxy::call::{Call, ChatHooks};
 use crate::proxy::latest::Latest;
 use crate::proxy::pauses::{ModelPause, Seldom, told};
-use crate::{Conversation, Message};
+use crate::{ChatError, ChatSettings, Conversation, ExtractMode, Message};
 use memories_document::types::lock::lock;
 use memories_document::types::{ImportanceScale, Scope, ScopeName, Viewer, Writer};
 use memories_llm::{Model, ModelError};
@@ -31,20 +31,6 @@ const MAX_UNSAVED_BYTES: usize = 16 << 20;
 
 /// Requests whose injected memories are kept until their replies come. Failed ones never get a reply.
 const MAX_UNANSWERED: usize = 1000;
-
-/// Settings of the hooks.
-#[derive(Debug, Clone)]
-pub struct HookSettings {
-    /// `false`: chats pass unchanged.
-    pub use_memory: bool,
-    /// How memories are injected.
-    pub inject: InjectSettings,
-    /// How memories are extracted.
-    pub extract: ExtractSettings,
-    /// Where a request names no scope: injected memories come from these, extracted ones go to the
-    /// first; all scopes where it is empty.
-    pub scopes: Vec<Scope>,
-}
 
 /// A message for the person who runs the proxy.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,7 +58,7 @@ pub struct HookServices {
 /// The hooks of one memory file.
 pub struct MemoryHooks {
     notebook: Notebook,
-    settings: HookSettings,
+    settings: ChatSettings,
     injector: Injector,
     model: Mutex<Option<Box<dyn Model>>>,
     notify: Box<dyn Fn(Notice) + Send + Sync>,
@@ -89,7 +75,7 @@ pub struct MemoryHooks {
 
 impl MemoryHooks {
     /// Nothing is read before the first request.
-    pub fn new(settings: HookSettings, services: HookServices) -> MemoryHooks {
+    pub fn new(settings: ChatSettings, services: HookServices) -> MemoryHooks {
         let HookServices { injector, model, clock, writer, notify } = services;
         MemoryHooks {
             notebook: Notebook::new(injector.files().store().clone(), clock).with_writer(writer),
@@ -106,7 +92,7 @@ impl MemoryHooks {
 
     /// The scopes that a call names, else those of the settings.
     fn scopes_of(&self, call: &Call) -> Result<Vec<Scope>, String> {
-        let Some(named) = &call.scope else { return Ok(self.settings.scopes.clone()) };
+        let Some(named) = &call.scope else { return Ok(self.settings.filter.scopes.clone()) };
         let names = named.split(',').filter(|name| !name.trim().is_empty()).map(str::parse);
         let names: Result<Vec<ScopeName>, _> = names.collect();
         let names = names.map_err(|error| format!("`X-Memories-Scope`: {error}"))?;
@@ -119,7 +105,7 @@ impl MemoryHooks {
     }
 
     /// Extracts from a conversation where that is due.
-    fn extract_from(&self, input: ExtractInput<'_>, settings: &ExtractSettings) {
+    fn extract_from(&self, input: ExtractInput<'_>, settings: &ChatSettings) {
         if self.model_pause.is_on() {
             return self.count(input);
         }
@@ -148,7 +134,7 @@ impl MemoryHooks {
 
     /// Counts the replies of a conversation without asking the model: they are due with a later one.
     fn count(&self, input: ExtractInput<'_>) {
-        let settings = ExtractSettings { mode: ExtractMode::OnSave, ..self.settings.extract.clone() };
+        let settings = ChatSettings { mode: ExtractMode::OnSave, ..self.settings.clone() };
         let extractor = Extractor { notebook: &self.notebook, model: None, settings: &settings };
         if let Err(error) = extractor.extract(ExtractInput { saving: false, ..input }) {
             self.warn(format!("a reply is not counted: {error}"));
@@ -172,7 +158,7 @@ impl ChatHooks for MemoryHooks {
         if !self.settings.use_memory {
             return None;
         }
-        let mut settings = self.settings.inject.clone();
+        let mut settings = self.settings.clone();
         settings.filter.scopes = match self.scopes_of(call) {
             Ok(scopes) => scopes,
             Err(problem) => {
@@ -195,11 +181,11 @@ impl ChatHooks for MemoryHooks {
                 Some(injected.request)
             }
             // The request goes on unchanged; the server reports what is wrong with it.
-            Err(InjectError::NotRequest(_)) => None,
+            Err(ChatError::NotRequest(_)) => None,
             Err(error) => {
                 let problem = format!("a chat goes on without memories: {error}");
                 match error {
-                    InjectError::Search(SearchError::Embed(_)) => self.warn_of_embedder(&problem),
+                    ChatError::Search(SearchError::Embed(_)) => self.warn_of_embedder(&problem),
                     _ => self.warn(problem),
                 }
                 None
@@ -208,11 +194,11 @@ impl ChatHooks for MemoryHooks {
     }
 
     fn importance_scale(&self) -> ImportanceScale {
-        self.settings.extract.importance_scale
+        self.settings.importance_scale
     }
 
     fn offers_tool(&self, call: &Call) -> bool {
-        let extraction = extraction_of(call, &self.settings.extract);
+        let extraction = extraction_of(call, &self.settings);
         self.settings.use_memory
             && extraction.is_ok_and(|(settings, _)| settings.mode == ExtractMode::LlmTriggered)
     }
@@ -222,7 +208,7 @@ impl ChatHooks for MemoryHooks {
             return;
         }
         let Some(conversation) = conversation_of(call, request, reply) else { return };
-        let (settings, saving) = match extraction_of(call, &self.settings.extract) {
+        let (settings, saving) = match extraction_of(call, &self.settings) {
             Ok(extraction) => extraction,
             Err(problem) => return self.warn(problem),
         };
@@ -231,13 +217,8 @@ impl ChatHooks for MemoryHooks {
             Err(problem) => return self.warn(format!("no memory is extracted: {problem}")),
         };
         let injected = lock(&self.injected).remove(&xxh3_64(request)).unwrap_or_default();
-        let input = ExtractInput {
-            conversation: &conversation,
-            whole: false,
-            saving,
-            scope: scope.as_ref(),
-            injected: &injected,
-        };
+        let (scope_in_use, injected) = (scope.as_ref(), injected.as_slice());
+        let input = ExtractInput { saving, scope: scope_in_use, injected, ..ExtractInput::of(&conversation) };
         self.extract_from(input, &settings);
         if settings.mode == ExtractMode::OnSave && !saving {
             lock(&self.unsaved).insert(conversation.id.clone(), (conversation, scope), request.len());
@@ -248,14 +229,7 @@ impl ChatHooks for MemoryHooks {
         if self.settings.use_memory
             && let Some(conversation) = conversation_of(call, request, reply)
         {
-            let conversation = &conversation;
-            self.count(ExtractInput {
-                conversation,
-                whole: false,
-                saving: false,
-                scope: None,
-                injected: &[],
-            });
+            self.count(ExtractInput::of(&conversation));
         }
     }
 
@@ -264,9 +238,9 @@ impl ChatHooks for MemoryHooks {
         while !self.model_pause.is_on() {
             let oldest = lock(&self.unsaved).oldest().map(|(_, unsaved)| unsaved.clone());
             let Some((conversation, scope)) = oldest else { return };
-            let (conversation, scope) = (&conversation, scope.as_ref());
-            let input = ExtractInput { conversation, whole: true, saving: true, scope, injected: &[] };
-            self.extract_from(input, &self.settings.extract);
+            let scope = scope.as_ref();
+            let input = ExtractInput { whole: true, saving: true, scope, ..ExtractInput::of(&conversation) };
+            self.extract_from(input, &self.settings);
             lock(&self.unsaved).remove(&conversation.id);
         }
     }
@@ -278,16 +252,16 @@ impl ChatHooks for MemoryHooks {
 
 /// The settings that a call asks for, and whether the conversation is being saved. The header is `save`, a
 /// mode, or a number of replies between extractions.
-fn extraction_of(call: &Call, settings: &ExtractSettings) -> Result<(ExtractSettings, bool), String> {
+fn extraction_of(call: &Call, settings: &ChatSettings) -> Result<(ChatSettings, bool), String> {
     let Some(wanted) = &call.extraction else { return Ok((settings.clone(), false)) };
     if wanted == "save" {
         return Ok((settings.clone(), true));
     }
     if let Ok(every) = wanted.parse() {
-        return Ok((ExtractSettings { mode: ExtractMode::Periodic, every, ..settings.clone() }, false));
+        return Ok((ChatSettings { mode: ExtractMode::Periodic, every, ..settings.clone() }, false));
     }
     let mode = wanted.parse().map_err(|problem| format!("`X-Memories-Extraction`: {problem}"))?;
-    Ok((ExtractSettings { mode, ..settings.clone() }, false))
+    Ok((ChatSettings { mode, ..settings.clone() }, false))
 }
 
 /// The messages of a request, and the reply.
@@ -329,12 +303,7 @@ mod tests {
 
     fn hooks_of(folder: &std::path::Path, mode: ExtractMode, model: Option<Box<dyn Model>>) -> MemoryHooks {
         let store = Store::open(folder.join("Memories.md"), Duration::from_secs(5)).unwrap();
-        let settings = HookSettings {
-            use_memory: true,
-            inject: InjectSettings::default(),
-            extract: ExtractSettings { mode, ..ExtractSettings::default() },
-            scopes: Vec::new(),
-        };
+        let settings = ChatSettings { mode, ..ChatSettings::default() };
         let services = HookServices {
             injector: Injector::new(
                 SharedSnapshot::new(store),

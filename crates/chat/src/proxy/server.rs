@@ -19,6 +19,7 @@ use serde_json::json;
 use crate::api_format::ApiFormat;
 use crate::proxy::call::{Call, ChatHooks};
 use crate::proxy::collect::{Extraction, pass_down};
+use crate::proxy::finished::Finished;
 use crate::proxy::headers::{OWN_PREFIX, passed_up};
 use crate::proxy::pauses::{Seldom, told};
 use crate::proxy::replies::Replies;
@@ -139,7 +140,9 @@ async fn pass(proxy: Proxy, parts: Parts, body: Body) -> Response {
                 let Injected { body, has_tool } = inject(&proxy, &call, &request).await;
                 with_tool = has_tool.then(|| body.clone());
                 up = up.body(body);
-                extraction = Some(Extraction { to: proxy.replies.clone(), call, request, kept });
+                let finished =
+                    Finished { call, request, kept, content_type: String::new(), reply: Vec::new() };
+                extraction = Some(Extraction { to: proxy.replies.clone(), finished });
             }
             Ok(ChatBody::Passing(request)) => {
                 proxy.hooks.warn(

@@ -9,7 +9,6 @@ use futures_util::{StreamExt, stream};
 
 use crate::api_format::ApiFormat;
 use crate::proxy::collect::{Extraction, MAX_REPLY, pass_down};
-use crate::proxy::finished::Finished;
 use crate::proxy::headers::passed_down;
 use crate::proxy::request::may_be_parsed;
 use crate::proxy::tool::{Called, continued, without_calls};
@@ -39,8 +38,9 @@ where
     if !status.is_success() || content_type.trim_start().starts_with("text/event-stream") {
         return Ok(pass_down(reply, Some(extraction)));
     }
-    let shape = extraction.call.shape;
-    let body = match read(reply, |length| extraction.kept.grow(length)).await? {
+    let finished = &mut extraction.finished;
+    let shape = finished.call.shape;
+    let body = match read(reply, |length| finished.kept.grow(length)).await? {
         Read::Passing(body) => body,
         Read::Whole(bytes) => {
             let called = may_be_parsed(&bytes).then(|| without_calls(&bytes, shape)).flatten();
@@ -49,13 +49,15 @@ where
                 Some(Called { reply, further }) => {
                     let further = further.and_then(|messages| continued(sent, &messages));
                     if let Some(further) = further {
-                        extraction.push(content_type, bytes);
+                        (finished.content_type, finished.reply) = (content_type, bytes);
+                        extraction.push();
                         return answered(send(further).await?, shape).await;
                     }
                     reply.to_string().into_bytes()
                 }
             };
-            extraction.push(content_type, bytes);
+            (finished.content_type, finished.reply) = (content_type, bytes);
+            extraction.push();
             Body::from(shown)
         }
     };
@@ -97,12 +99,4 @@ fn response(status: StatusCode, headers: &HeaderMap, body: Body) -> Response {
     *response.headers_mut() = passed_down(headers);
     response.headers_mut().remove(header::CONTENT_LENGTH);
     response
-}
-
-impl Extraction {
-    /// Hands a whole reply to the extraction.
-    fn push(self, content_type: String, reply: Vec<u8>) {
-        let Extraction { to, call, request, kept } = self;
-        to.push(Finished { call, request, content_type, reply, kept });
-    }
 }

@@ -7,14 +7,6 @@ use reqwest::Url;
 
 use memories_llm::{Destination, client_builder, is_loopback};
 
-/// The address of an upstream is not valid.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{address}` is not the address of a web server")]
-pub struct AddressError {
-    /// The address as given, without user and password.
-    pub address: String,
-}
-
 /// The chat server behind the proxy.
 #[derive(Debug, Clone)]
 pub struct Upstream {
@@ -26,9 +18,9 @@ impl Upstream {
     ///
     /// # Errors
     ///
-    /// `AddressError` where it is not the address of a web server.
-    pub fn new(address: &str) -> Result<Upstream, AddressError> {
-        let wrong = || AddressError { address: shown(address) };
+    /// Where it is not the address of a web server; the message has no user and no password.
+    pub fn new(address: &str) -> Result<Upstream, String> {
+        let wrong = || format!("`{}` is not the address of a web server", shown(address));
         let base = Url::parse(address).map_err(|_| wrong())?;
         let is_web = matches!(base.scheme(), "http" | "https") && base.host_str().is_some();
         let is_plain = base.query().is_none() && base.fragment().is_none();
@@ -112,7 +104,10 @@ mod tests {
         for wrong in ["h:1", "ftp://h", "http://", "http://h?x=1", ""] {
             assert!(Upstream::new(wrong).is_err(), "{wrong}");
         }
-        assert_eq!(Upstream::new("ftp://me:secret@h").unwrap_err().address, "ftp://h");
+        assert_eq!(
+            Upstream::new("ftp://me:secret@h").unwrap_err(),
+            "`ftp://h` is not the address of a web server"
+        );
         assert_eq!(Upstream::new("http://me:secret@h:8/v1/").unwrap().shown(), "http://h:8/v1");
     }
 }

@@ -85,3 +85,26 @@ impl Hint for io::Error {
         Advice::fix("check the input and output of the command; what was stored is kept")
     }
 }
+
+/// An error that all callers treat alike: its text, and the advice for its reader.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{problem}")]
+pub struct Refused {
+    /// What failed, on what, and why.
+    pub problem: String,
+    /// The next steps.
+    pub advice: Advice,
+}
+
+impl Refused {
+    /// An error that its reader can mend.
+    pub fn fix(problem: impl Into<String>, hint: impl Into<String>) -> Refused {
+        Refused { problem: problem.into(), advice: Advice::fix(hint) }
+    }
+}
+
+impl Hint for Refused {
+    fn advice(&self) -> Advice {
+        self.advice.clone()
+    }
+}

@@ -15,9 +15,9 @@ use crate::destination::Destination;
 use crate::embedding::config::{EmbedderConfig, EmbedderEnvironment, EmbedderKind};
 use crate::embedding::known::Known;
 use crate::embedding::protocol::{Dialect, Form, counted};
-use crate::http::{Access, Http, Scheme, TransportError};
+use crate::http::{Access, BEARER, Http};
 use crate::model::{ModelError, deadline_after, one_line};
-use crate::server::{Diagnosis, ErrorReply, Failure, Server, Success};
+use crate::server::{Diagnosis, ErrorReply, Server, Success};
 use memories_document::types::lock::lock;
 
 const OLLAMA_HOST: &str = "127.0.0.1:11434";
@@ -241,7 +241,7 @@ impl Endpoint {
         };
         let server = Server {
             at: address::display_address(&url, call),
-            access: Access::new(key, variable, Scheme::Bearer, &url),
+            access: Access::new(key, variable, BEARER, &[], &url),
             url_setting: "embedding_url",
             limits: config.limits,
             seed,
@@ -341,22 +341,21 @@ impl Endpoint {
         let longest = batch.iter().map(String::len).max().unwrap_or(0);
         let mut retries = 0;
         loop {
-            let failure = match self.server.post(&url, &request, deadline) {
+            let judge = |failure: &ErrorReply| self.judge(failure);
+            let failure = match self.server.post(&url, &request, deadline, judge) {
                 Ok(reply) => return self.read(&reply, batch.len()).map(BatchReply::Vectors),
                 Err(failure) => failure,
             };
-            if let Failure::Reply(reply) = &failure
+            if let Some(reply) = &failure.reply
                 && let Some(form) = form.after(reply, self.dialect, batch.len(), longest)
             {
                 return Ok(BatchReply::RetryWith(form));
             }
             // No retry without a connection, because the embedded model can answer at once.
-            let is_unconnected = matches!(failure, Failure::Transport(TransportError::NoConnection(_)));
-            let error = self.server.diagnose(failure, |failure| self.judge(failure));
-            if is_unconnected {
-                return Err(self.server.model_error(error));
+            if failure.is_unconnected {
+                return Err(failure.error);
             }
-            self.server.wait_before_retry(error, retries, retries, deadline)?;
+            self.server.wait_before_retry(*failure, retries, retries, deadline)?;
             retries += 1;
         }
     }

@@ -153,7 +153,7 @@ pub(crate) struct EpisodeFigures {
     /// Memories that got new words in it, by the journal.
     pub(crate) revised: u64,
     #[serde(rename = "coverage")]
-    pub(crate) places: PlaceFigures,
+    pub places: PlaceFigures,
     #[serde(rename = "turn_count")]
     pub(crate) turns: u64,
     /// Turns that changed nothing that the game shows.

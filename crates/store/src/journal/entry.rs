@@ -195,7 +195,7 @@ pub struct ModelEntry<'a> {
 #[expect(missing_docs, reason = "the names are the keys of the journal, which `docs/files.md` explains")]
 pub struct PlayedTurn<'a> {
     /// The caller's id.
-    pub(crate) id: Option<Text<'a>>,
+    pub id: Option<Text<'a>>,
     pub episode: Option<u64>,
     pub turn: Option<u64>,
     pub action: Option<Text<'a>>,

@@ -9,7 +9,7 @@ use crate::cli::commands::query::hits::{HitObjects, Listing};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use memories_document::types::frame::{INDENT, continued};
-pub use memories_llm::{Choice, ModelUse};
+use memories_llm::{Choice, ModelUse};
 use memories_notebook::{MemoryObjects, Snapshot};
 use memories_search::{Hit, SearchResults};
 

@@ -17,7 +17,7 @@ use crate::cli::interrupt::on_interrupt;
 use memories_document::types::lock::lock;
 use memories_llm::Model;
 use memories_notebook::Notebook;
-pub use memories_record::retry::{MAX_FAILURES, Offer, Queue, Wanted, waiting};
+use memories_record::retry::{MAX_FAILURES, Offer, Queue, Wanted, waiting};
 use memories_record::{Judge, RecordError, RecordSettings, Recorder};
 use memories_store::StoreError;
 use memories_store::journal::Journal;
