@@ -63,25 +63,22 @@ fn recalls(criterion: &mut Criterion) {
     let (text, ids) = memories_file(1);
     let scope = Scope::Location(ids[0]);
     let document = Document::parse(text);
-    let sections = [document.unread(&scope).expect("it is there")];
+    let sections = document.section(&scope).expect("it is there");
+    let sections = [(scope, sections)];
     let (names, circumstances) = (PlaceNames::default(), Circumstances::default());
     let known =
         Known { linked: &|_, _| None, names: &names, ends: &HashMap::new(), circumstances: &circumstances };
     criterion.bench_function("choose and render one place", |bencher| {
-        bencher.iter(|| {
-            render(&choose(black_box(&sections), &known, &Limits::default(), Format::Text), Format::Text)
-        });
+        bencher.iter(|| render(&choose(black_box(&sections), &known, &Limits::default(), Format::Text)));
     });
-    let answer = render(
-        &choose(&sections, &known, &Limits { max_tokens: None, ..Limits::default() }, Format::Text),
-        Format::Text,
-    );
+    let limits = Limits { max_tokens: None, ..Limits::default() };
+    let answer = render(&choose(&sections, &known, &limits, Format::Text));
     criterion.bench_function("estimate the tokens of one place", |bencher| {
         bencher.iter(|| estimate_tokens(black_box(&answer)));
     });
 }
 
-fn windows(criterion: &mut Criterion) {
+fn snapshots(criterion: &mut Criterion) {
     let (text, ids) = memories_file(10 * MB);
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder can be made");
     let path = folder.path().join("Memories.md");
@@ -90,15 +87,15 @@ fn windows(criterion: &mut Criterion) {
     let store = Store::open(&path, Duration::ZERO).expect("the file is there");
     let mut group = criterion.benchmark_group("10 MB");
     group.throughput(Throughput::Bytes(text.len() as u64));
-    group.bench_function("find a section through the window", |bencher| {
+    group.bench_function("read a section", |bencher| {
         bencher.iter(|| {
-            let found = Snapshot::read_sections(&store, |scope, _| *scope == last).expect("it can be read");
-            assert_eq!(found.headings().count(), 1);
-            found
+            let snapshot = Snapshot::read(&store).expect("it can be read");
+            assert_eq!(snapshot.section(&last).visits, 3);
+            snapshot
         });
     });
     group.finish();
 }
 
-criterion_group!(benches, documents, recalls, windows);
+criterion_group!(benches, documents, recalls, snapshots);
 criterion_main!(benches);

@@ -5,9 +5,8 @@ use std::cmp::Reverse;
 use serde::Serialize;
 use strum::VariantNames as _;
 
-use memories_document::entry_text::HeadReader;
 use memories_document::types::{Moment, Scope, fold_title, unknown_name};
-use memories_document::{Document, UnreadSection};
+use memories_document::{Document, Section};
 
 /// Orders of places; other sections follow in the order of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, strum::EnumString, strum::VariantNames)]
@@ -29,17 +28,13 @@ fn unknown_order(text: &str) -> String {
 
 /// Calls `make` with each section of a file, and returns the results in an order of the sections. Only one section is
 /// in memory at a time.
-pub(crate) fn arranged<T>(
-    document: &Document,
-    order: Order,
-    make: impl Fn(UnreadSection<'_>) -> T,
-) -> Vec<T> {
-    let keyed = document.unread_sections().map(|unread| {
-        let key = match unread.scope {
-            Scope::Location(id) => (false, key(&unread, order), id),
+pub(crate) fn arranged<T>(document: &Document, order: Order, make: impl Fn(Scope, Section) -> T) -> Vec<T> {
+    let keyed = document.each_section().map(|(scope, section)| {
+        let key = match scope {
+            Scope::Location(id) => (false, key(&section, order), id),
             _ => (true, PlaceKey::Id, 0),
         };
-        (key, make(unread))
+        (key, make(scope, section))
     });
     let mut keyed: Vec<_> = keyed.collect();
     keyed.sort_by(|(one, _), (other, _)| one.cmp(other));
@@ -55,28 +50,23 @@ enum PlaceKey {
     Name(bool, String),
 }
 
-fn key(unread: &UnreadSection<'_>, order: Order) -> PlaceKey {
-    let section = &unread.section;
+fn key(section: &Section, order: Order) -> PlaceKey {
     match order {
         Order::Id => PlaceKey::Id,
         Order::Name => PlaceKey::Name(section.name.is_empty(), fold_title(&section.name)),
         Order::Visit => {
             let first = section.first_visit.as_ref().map(|Moment { episode, turn, .. }| (*episode, *turn));
             let known = first.filter(|(episode, _)| episode.is_some());
-            let (episode, turn) = known.or_else(|| earliest_mark(unread)).unwrap_or_default();
+            let (episode, turn) = known.or_else(|| earliest_mark(section)).unwrap_or_default();
             PlaceKey::Visit(Reverse(known.is_some()), episode.unwrap_or(u64::MAX), turn.unwrap_or(u64::MAX))
         }
     }
 }
 
 /// The earliest episode and turn of the memories, actions, ways and episodes of a section.
-fn earliest_mark(unread: &UnreadSection<'_>) -> Option<(Option<u64>, Option<u64>)> {
-    let section = &unread.section;
-    let mut heads = HeadReader::default();
-    let memories = unread.entries.iter().map(|entry| {
-        let head = heads.read(entry);
-        (head.episode, head.turns.map(|turns| turns.first))
-    });
+fn earliest_mark(section: &Section) -> Option<(Option<u64>, Option<u64>)> {
+    let fields = section.memories.iter().map(|memory| &memory.provenance);
+    let memories = fields.map(|fields| (fields.episode, fields.turns.map(|turns| turns.first)));
     let actions = section.tried.iter().chain(&section.worked).map(|tried| (tried.episode, tried.turn));
     let ways = section.ways.iter().map(|way| (way.episode, way.turn));
     let episodes = section.episodes.iter().map(|episode| (Some(*episode), None));
@@ -91,7 +81,7 @@ mod tests {
     use super::*;
 
     fn ids(text: &str, order: Order) -> Vec<String> {
-        arranged(&Document::parse(text.to_owned()), order, |unread| unread.scope.to_string())
+        arranged(&Document::parse(text.to_owned()), order, |scope, _| scope.to_string())
     }
 
     #[test]

@@ -8,7 +8,7 @@ use memories::document::Document;
 use memories::document::merge::{Labels, merge};
 use memories::document::run::{BEST_RUN, Run};
 use memories::notebook::{Clock, Notebook, Snapshot};
-use memories::recall::{Format, Limits, read, recall, render};
+use memories::recall::{Format, Limits, recall, render};
 use memories::record::turn::Turn;
 use memories::record::{Judge, RecordSettings, Recorder};
 use memories::store::Store;
@@ -102,9 +102,9 @@ impl Game {
     /// The rest of the line of a recall that begins with `heading`.
     pub(super) fn next(&self, heading: &str, place: u64) -> Option<String> {
         let names = [ScopeName::Scope(Scope::Location(place))];
-        let snapshot = read(&self.store, &names).unwrap();
+        let snapshot = Snapshot::read(&self.store).unwrap();
         let views = recall(&snapshot, &Viewer::Person, &names, &Limits::default(), Format::Text).unwrap();
-        render(&views, Format::Text).lines().find_map(|line| line.strip_prefix(heading).map(str::to_owned))
+        render(&views).lines().find_map(|line| line.strip_prefix(heading).map(str::to_owned))
     }
 }
 

@@ -8,7 +8,7 @@ use memories::document::text::{stored_line, stored_reply};
 use memories::document::{Document, RegionKind};
 use memories::map::{Descriptions, Graph};
 use memories::notebook::{Clock, Notebook, Snapshot};
-use memories::recall::{Circumstances, Format, Judgement, Limits, Verdict, read, recall, render};
+use memories::recall::{Circumstances, Format, Judgement, Limits, Verdict, recall, render};
 use memories::record::turn::Turn;
 use memories::record::{Judge, RecordSettings, Recorder};
 use memories::store::Store;
@@ -39,8 +39,8 @@ fn recalled_from(store: &Store) -> String {
     let names = [ScopeName::Scope(HALL)];
     let limits = Limits { max_tokens: None, ..Limits::default() };
     let views =
-        recall(&read(store, &names).unwrap(), &Viewer::Person, &names, &limits, Format::Text).unwrap();
-    render(&views, Format::Text)
+        recall(&Snapshot::read(store).unwrap(), &Viewer::Person, &names, &limits, Format::Text).unwrap();
+    render(&views)
 }
 
 /// Parts of names and replies that try to look like our lines.
@@ -304,10 +304,8 @@ fn text_alone(turn: Option<u64>, action: &str, reply: &str) -> Value {
 }
 
 fn verdict(store: &Store, action: &str) -> Verdict {
-    let names = [HALL, Scope::Game].map(ScopeName::Scope);
-    let snapshot = read(store, &names).unwrap();
-    let circumstances =
-        Circumstances::of(snapshot.section(&Scope::Game), 1, || snapshot.whole_text().into_owned());
+    let snapshot = Snapshot::read(store).unwrap();
+    let circumstances = Circumstances::of(snapshot.section(&Scope::Game), 1, snapshot.text());
     Judgement::of(snapshot.section(&HALL), &circumstances).verdict(action)
 }
 
@@ -385,7 +383,7 @@ fn what_refuses_directions_at_every_place_or_in_two_episodes_is_no_way() {
         ("A wall of brick is there.", "The golem grins and does not budge.", "The door is locked.");
     let at = |turn, action: &str, reply: &str, place| step(turn, action, reply, (place, place), &[]);
     let result_of = |action: &str| {
-        let snapshot = read(&store, &[ScopeName::Scope(HALL)]).unwrap();
+        let snapshot = Snapshot::read(&store).unwrap();
         let tried = snapshot.section(&HALL).tried.iter().find(|tried| tried.action == action);
         tried.map(|tried| tried.result)
     };

@@ -141,7 +141,7 @@ proptest! {
         let limits = Limits { max_tokens: budget, ..Limits::default() };
         let views = recall(&snapshot, &Viewer::Person, &["5".parse().unwrap()], &limits, Format::Text).unwrap();
         let shown: Vec<Header> = snapshot.section(&Scope::Location(5)).live().map(header_of).collect();
-        let printed = render(&views, Format::Text);
+        let printed = render(&views);
         let seen = headers(&printed);
         match budget {
             None => prop_assert_eq!(&seen, &shown, "{}", printed),

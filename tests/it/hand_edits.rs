@@ -7,7 +7,8 @@ use std::fs;
 use std::path::Path;
 
 use crate::program::memories;
-use memories::document::check::first_error;
+use memories::document::Document;
+use memories::document::check::{first_error, suspect_blocks};
 use serde_json::Value;
 
 const BASE: &str = "\
@@ -273,7 +274,8 @@ fn try_edit(name: &str, text: &str, found: &[(u64, u64, &str)], fixed: &str, mor
         wrong.push(format!("{name}: check reports {problems:?}, not {expected:?}"));
     }
     let hides = |kind: &str| matches!(kind, "broken_heading" | "lost_entries" | "broken_entry");
-    let first = first_error(text).map(|problem| problem.line as u64);
+    let document = Document::parse(text.to_owned());
+    let first = first_error(&document, &suspect_blocks(&document)).map(|problem| problem.line as u64);
     let hidden = problems.iter().find(|(_, _, kind)| hides(kind)).map(|(line, _, _)| *line);
     if first != hidden {
         wrong.push(format!("{name}: the first error is in line {first:?}, not {hidden:?}"));

@@ -2,7 +2,7 @@
 
 use memories::map::{Graph, MapReport};
 use memories::notebook::Snapshot;
-use memories::recall::{Format, Limits, read, recall, render};
+use memories::recall::{Format, Limits, recall, render};
 use memories::types::{Scope, ScopeName, Viewer, Way};
 use serde_json::Value;
 
@@ -106,9 +106,8 @@ fn told(game: &Game) -> (MapReport, String) {
     let snapshot = Snapshot::read(&game.store).unwrap();
     let path = Graph::read(&snapshot).path(1, 2);
     let names = [ScopeName::Scope(Scope::Location(1))];
-    let snapshot = read(&game.store, &names).unwrap();
     let views = recall(&snapshot, &Viewer::Person, &names, &Limits::default(), Format::Text).unwrap();
-    let ways = render(&views, Format::Text);
+    let ways = render(&views);
     let ways = ways.lines().find_map(|line| line.strip_prefix("Ways: ")).unwrap_or_default().to_owned();
     (path, ways)
 }

@@ -15,8 +15,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use memories::notebook::{Clock, Notebook};
-use memories::recall::{Format, Limits, Verdict, read, recall, render};
+use memories::notebook::{Clock, Notebook, Snapshot};
+use memories::recall::{Format, Limits, Verdict, recall, render};
 use memories::record::turn::Turn;
 use memories::record::{Judge, RecordSettings, Recorder};
 use memories::store::Store;
@@ -78,10 +78,10 @@ impl LeftOut {
             )),
             Memory::Recall => {
                 let names = [ScopeName::Scope(Scope::Location(place))];
-                let snapshot = read(store, &names).expect("the file is readable");
+                let snapshot = Snapshot::read(store).expect("the file is readable");
                 let views = recall(&snapshot, &Viewer::Person, &names, &Limits::default(), Format::Text)
                     .expect("a place");
-                let named = actions(&render(&views, Format::Text), &IN_VAIN);
+                let named = actions(&render(&views), &IN_VAIN);
                 LeftOut::Named(named.into_iter().map(|(action, _)| fold_action(&action)).collect())
             }
         }

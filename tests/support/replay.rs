@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use memories::document::{Document, Section};
-use memories::notebook::{Clock, Notebook};
+use memories::notebook::{Clock, Notebook, Snapshot};
 use memories::recall::budget::estimate_tokens;
-use memories::recall::{Circumstances, Format, Judgement, Limits, Verdict, read, recall, render};
+use memories::recall::{Circumstances, Format, Judgement, Limits, Verdict, recall, render};
 use memories::record::turn::Turn;
 use memories::record::{Judge, RecordSettings, Recorder};
 use memories::store::Store;
@@ -153,11 +153,8 @@ impl Replay {
 
     fn recall(&self, place: u64) -> Result<String> {
         let names = [ScopeName::Scope(Scope::Location(place))];
-        let snapshot = read(&self.store, &names)?;
-        Ok(render(
-            &recall(&snapshot, &Viewer::Person, &names, &Limits::default(), Format::Text)?,
-            Format::Text,
-        ))
+        let snapshot = Snapshot::read(&self.store)?;
+        Ok(render(&recall(&snapshot, &Viewer::Person, &names, &Limits::default(), Format::Text)?))
     }
 
     /// Counts a turn that repeats a failure, and whether the recalled text or `tried` would have warned.
@@ -213,19 +210,18 @@ pub struct Known {
 impl Known {
     /// Reads it; `episode` is the running one.
     pub fn read(store: &Store, place: u64, episode: Option<u64>) -> Result<Known> {
-        let names = [Scope::Location(place), Scope::Game].map(ScopeName::Scope);
-        let snapshot = read(store, &names)?;
+        let snapshot = Snapshot::read(store)?;
         Ok(Known {
             section: snapshot.section(&Scope::Location(place)).clone(),
             game: snapshot.section(&Scope::Game).clone(),
             episode: episode.unwrap_or_default(),
-            text: snapshot.whole_text().into_owned(),
+            text: snapshot.text().to_owned(),
         })
     }
 
     /// The verdict about an action.
     pub fn verdict(&self, action: &str) -> Verdict {
-        let circumstances = Circumstances::of(&self.game, self.episode, || self.text.clone());
+        let circumstances = Circumstances::of(&self.game, self.episode, &self.text);
         Judgement::of(&self.section, &circumstances).verdict(action)
     }
 }

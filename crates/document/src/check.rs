@@ -14,7 +14,7 @@ use crate::double_encoding::find_encoded_twice;
 use crate::format::reference_line;
 use crate::grammar;
 use crate::link::Link;
-use crate::misread::misread;
+use crate::misread::{misread, misread_in};
 use crate::parser::{Entry, RegionKind};
 use crate::problem::{Kind, Problem, column};
 use crate::references::{Node, PlacedLink, References};
@@ -145,23 +145,36 @@ pub fn not_on_map(source: &str, map: &BTreeSet<u64>) -> Vec<Problem> {
 }
 
 /// The first line of a file that hides a whole section or entry, because it is not read as it was meant:
-/// a heading or an entry line that is nearly one, or a heading of nothing above entries.
-///
-/// For a file without such lines this costs one scan, which looks at the lines that begin with a mark. The
-/// text of one section will do; its heading is then line 1.
-pub fn first_error(source: &str) -> Option<Problem> {
-    let mut in_scope = false;
-    let mut is_suspect = false;
-    walk(source.as_bytes(), |event| {
-        if let Event::Visible(offset, line) = event {
-            is_suspect = is_suspect || is_suspect_line(offset, line, &mut in_scope);
-        }
-    });
-    if !is_suspect {
-        return None;
-    }
-    let found = misread(&Document::parse(source.to_owned())).problems;
+/// a heading or an entry line that is nearly one, or a heading of nothing above entries. Only the blocks that
+/// [`suspect_blocks`] finds are parsed.
+pub fn first_error(document: &Document, suspects: &[usize]) -> Option<Problem> {
+    let found = misread_in(document, suspects.iter().copied()).problems;
     found.into_iter().filter(|problem| problem.kind.hides_memories()).min_by_key(|problem| problem.line)
+}
+
+/// The blocks in which a line may hide something: one scan, which looks at the lines that begin with a mark.
+pub fn suspect_blocks(document: &Document) -> Vec<usize> {
+    let is_suspect = |block: &Block| {
+        let start = block.source_start().unwrap_or_default() as u64;
+        let (mut in_scope, mut is_suspect) = (false, false);
+        walk(block.text(document.source()).as_bytes(), |event| {
+            if let Event::Visible(offset, line) = event {
+                is_suspect = is_suspect || is_suspect_line(start + offset, line, &mut in_scope);
+            }
+        });
+        is_suspect
+    };
+    let blocks = document.blocks().iter().enumerate();
+    blocks.filter(|(_, block)| is_suspect(block)).map(|(at, _)| at).collect()
+}
+
+/// The line of the heading of a scope that is misread in one of these blocks.
+pub(crate) fn misread_heading(document: &Document, suspects: &[usize], scope: &Scope) -> Option<usize> {
+    suspects.iter().find_map(|&at| {
+        let misread = near::misread_sections(document.block_text(at));
+        let (_, line) = misread.into_iter().find(|(other, _)| other == scope)?;
+        Some(document.first_line(at) + line - 1)
+    })
 }
 
 /// True if a line that begins with `#` may be a heading that is not read as it was meant.
@@ -172,7 +185,7 @@ fn is_suspect_heading(line: &str) -> bool {
 }
 
 /// True if a line may hide something. `in_scope` says whether a section of this format is open.
-pub fn is_suspect_line(offset: u64, line: &[u8], in_scope: &mut bool) -> bool {
+fn is_suspect_line(offset: u64, line: &[u8], in_scope: &mut bool) -> bool {
     let line = scan::first_line_without_bom(offset, line);
     // Plain text and lines of evidence are most of a file.
     if line.first().is_none_or(u8::is_ascii_alphanumeric) || line.starts_with(b"- `") {

@@ -4,15 +4,16 @@
 //! [`EntryMut`] lives, nothing else can edit its document, so that it always means the same entry.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use crate::entry_text::EntryText;
 use crate::error::DocumentError;
-use crate::parser::Entry;
+use crate::parser::{Entry, parse_entries};
 use crate::splice::{self, EntryEdit};
 use crate::stored_form::stored;
 use crate::text::stored_line;
 use crate::tree::Document;
-use crate::types::{Memory, Scope};
+use crate::types::{Memory, Scope, Status};
 
 /// An entry of a document that is only read.
 #[derive(Debug, Clone, Copy)]
@@ -37,6 +38,21 @@ impl<'a> EntryRef<'a> {
     pub fn line(&self) -> usize {
         self.document.first_line(self.block) + self.entry.line_number
     }
+}
+
+/// Position of an entry in the text of its document, and what its first line shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct EntrySpan {
+    /// Number of its section among all that name a scope.
+    pub(crate) section: u32,
+    /// Number of the block of that section.
+    pub(crate) block: usize,
+    /// From its first line to the end of its last line that is not blank.
+    pub(crate) range: Range<usize>,
+    /// Active, tentative or superseded.
+    pub(crate) status: Status,
+    /// The episode, if it is the first field.
+    pub(crate) episode: Option<u64>,
 }
 
 /// An entry of a document, open for edits.
@@ -97,6 +113,19 @@ impl Document {
         })
     }
 
+    /// Positions of the entries of all sections, in the order of the file. Nothing else of the sections is read.
+    pub(crate) fn entry_spans(&self) -> impl Iterator<Item = EntrySpan> {
+        let blocks = self.blocks().iter().enumerate().filter(|(_, block)| block.heading.is_some());
+        (0..).zip(blocks).zip(self.heading_offsets()).flat_map(|((section, (block, _)), start)| {
+            let text = self.block_text(block);
+            parse_entries(text).into_iter().map(move |entry| {
+                let range = start + entry.range.start..start + entry.range.end;
+                let episode = entry.of(text).parts().first_field_as_episode();
+                EntrySpan { section, block, range, status: entry.status, episode }
+            })
+        })
+    }
+
     /// The entry of that number among all entries of a scope, from 0.
     pub fn entry_mut(&mut self, scope: &Scope, number: usize) -> Option<EntryMut<'_>> {
         let mut entry = number;
@@ -110,7 +139,7 @@ impl Document {
     }
 
     /// Number of a block's first line, from 1.
-    fn first_line(&self, block: usize) -> usize {
+    pub(super) fn first_line(&self, block: usize) -> usize {
         let newlines = |at: usize| memchr::memchr_iter(b'\n', self.block_text(at).as_bytes()).count();
         (0..block).map(newlines).sum::<usize>() + 1
     }
@@ -154,5 +183,39 @@ fn stored_edit(edit: EntryEdit) -> EntryEdit {
         EntryEdit::ReviseLine(memory) => EntryEdit::ReviseLine(stored(&memory)),
         EntryEdit::SetSeeAlso(see_also) => EntryEdit::SetSeeAlso(stored_line(&see_also)),
         edit @ (EntryEdit::Supersede(_) | EntryEdit::Revive(_) | EntryEdit::Remove) => edit,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::check;
+
+    proptest! {
+        #[test]
+        fn entries_that_are_found_alone_are_those_of_the_sections(
+            lines in prop::collection::vec(prop::sample::select(vec![
+                "## Location 1: A", "## World", "# T", " ## x", "### Memories", "text", "```", "~~~~", "<!--", "-->",
+                "", "  ", "---", "**[NOTE] a** *(Ep1, T2)*", "**[DANGER - CORE] b c**", "**[NOTE] **", "**[] d**",
+                "**[NOTE - SUPERSEDED] e** *(T2, Ep1)*", "~~struck~~", "**[X] f** tail", " **[X] g**", "\u{FEFF}",
+                "**[X] h** *(Ep7)*\r", "- `take x`: no", "Context: here", "**[NOTE] \\***", "- ~~struck~~",
+            ]), 0..24),
+        ) {
+            let text = lines.join("\n");
+            let document = Document::parse(text.clone());
+            let headings: Vec<_> = document.headings().collect();
+            let read = |entry: EntrySpan| {
+                let memory = EntryText::new(&text[entry.range], entry.status).read();
+                assert!(entry.episode.is_none() || entry.episode == memory.provenance.episode, "{text:?}");
+                assert_eq!(document.heading_at(entry.block), Some(headings[entry.section as usize]));
+                (headings[entry.section as usize].scope.clone(), memory)
+            };
+            let read: Vec<_> = document.entry_spans().map(read).collect();
+            let located = check::entries(&text).into_iter();
+            let expected: Vec<_> = located.map(|entry| (entry.scope, entry.memory)).collect();
+            prop_assert_eq!(read, expected, "{:?}", text);
+        }
     }
 }

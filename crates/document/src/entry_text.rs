@@ -1,30 +1,11 @@
-//! An entry that is read only as far as it is needed.
-//!
-//! A place may have a hundred thousand entries, of which a recall shows five. [`EntryText`] compares titles, and its
-//! first line alone, read by [`HeadReader`], says how an entry counts and ranks. [`EntryText::read`] reads it whole.
+//! An entry that is read only as far as it is needed: [`EntryText`] compares titles by its first line alone, and
+//! [`EntryText::read`] reads it whole.
 
-use std::collections::HashMap;
-use std::rc::Rc;
-use std::sync::LazyLock;
-
-use foldhash::fast::FixedState;
-use memchr::memmem::Finder;
-
-use crate::comment_end;
-use crate::field::Field;
-use crate::fields::{percent_decode, split_fields};
 use crate::grammar::{self, EntryParts, split_entry};
 use crate::scan;
 use crate::strike::is_all_struck;
-use crate::text::{CONTEXT, ReadText, SEE_ALSO, read_text, read_title};
-use crate::types::instant::Instant;
-use crate::types::{
-    CONTESTED_TAG, Category, DEFAULT_IMPORTANCE, Memory, Persistence, Span, Status, fold_title, writer_of,
-};
-
-/// Find lines of an entry that are no part of its text: first those with links.
-static FINDERS: LazyLock<[Finder<'static>; 3]> =
-    LazyLock::new(|| [SEE_ALSO, CONTEXT, "<!--"].map(Finder::new));
+use crate::text::{ReadText, read_text, read_title};
+use crate::types::{Memory, Persistence, Status, fold_title};
 
 /// An entry as it stands in a file.
 #[derive(Debug, Clone, Copy)]
@@ -62,35 +43,9 @@ impl<'a> EntryText<'a> {
         self.status != Status::Superseded
     }
 
-    /// False if it has no line with links.
-    pub fn may_link(&self) -> bool {
-        FINDERS[0].find(self.text.as_bytes()).is_some()
-    }
-
-    /// As [`Memory::is_confirmed_by`], by a look at its first line alone.
-    pub fn is_confirmed_by(&self, least: usize) -> bool {
-        if least <= 1 {
-            return true;
-        }
-        let mut writers: Vec<String> = Vec::new();
-        for (_, field) in split_fields(&comment_end::read(self.parts().fields)) {
-            let Field::Tag(tag) = field else { continue };
-            let tag = percent_decode(tag);
-            if writer_of(&tag).is_some() && !writers.contains(&tag) {
-                writers.push(tag);
-            }
-        }
-        writers.is_empty() || writers.len() >= least
-    }
-
     /// Its title.
     pub fn title(&self) -> String {
         read_title(self.parts().title)
-    }
-
-    /// True if some of its lines may be no part of its text.
-    pub fn may_hide_lines(&self) -> bool {
-        FINDERS.iter().any(|finder| finder.find(self.text.as_bytes()).is_some())
     }
 
     /// True if its title is this one, see [`fold_title`].
@@ -146,96 +101,6 @@ pub(super) fn parse_entry(text: &str) -> Option<Memory> {
     Some(Memory { text, context, see_also, ..memory })
 }
 
-/// The brackets of a first line.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Kind {
-    /// The category in the heading.
-    pub category: Category,
-    /// How long it lasts.
-    pub persistence: Persistence,
-    /// Whether it holds.
-    pub status: Status,
-}
-
-/// The parts of a first line by which entries are counted and ranked.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Head {
-    /// Category, persistence and status.
-    pub kind: Rc<Kind>,
-    importance: Option<u16>,
-    /// The episode in which it was learned.
-    pub episode: Option<u64>,
-    /// The turns in which it was learned.
-    pub turns: Option<Span>,
-    /// The change of the score that it names.
-    pub score_change: Option<i64>,
-    /// The day or time that it names.
-    pub date: Option<Instant>,
-    has_contested_tag: bool,
-}
-
-impl Head {
-    /// True unless superseded or invalidated.
-    pub fn is_live(&self) -> bool {
-        self.kind.status != Status::Superseded
-    }
-
-    /// As [`Memory::importance`].
-    pub fn importance(&self) -> u16 {
-        self.importance.unwrap_or(DEFAULT_IMPORTANCE)
-    }
-
-    /// True if the memory contests another one, and nobody has confirmed it.
-    pub fn contests(&self) -> bool {
-        self.kind.status == Status::Tentative && self.has_contested_tag
-    }
-}
-
-/// Reads the first lines of many entries. Few of their brackets are different.
-#[derive(Debug, Default)]
-pub struct HeadReader<'a> {
-    kinds: HashMap<(&'a str, bool, bool), Rc<Kind>, FixedState>,
-}
-
-impl<'a> HeadReader<'a> {
-    /// Reads the first line of an entry.
-    pub fn read(&mut self, entry: &EntryText<'a>) -> Head {
-        let parts = entry.parts();
-        let key = (parts.bracket, entry.is_ephemeral, entry.is_live());
-        let kind = self.kinds.entry(key).or_insert_with(|| {
-            let (category, persistence, status) = parts.read_bracket().expect("an entry has a category");
-            // The text of an entry may be struck while its brackets call it live.
-            let status = if entry.is_live() { status } else { Status::Superseded };
-            let persistence = if entry.is_ephemeral { Persistence::Ephemeral } else { persistence };
-            Rc::new(Kind { category, persistence, status })
-        });
-        let mut head = Head {
-            kind: Rc::clone(kind),
-            importance: None,
-            episode: None,
-            turns: None,
-            score_change: None,
-            date: None,
-            has_contested_tag: false,
-        };
-        for (_, field) in split_fields(&comment_end::read(parts.fields)) {
-            match field {
-                Field::Importance(importance) => head.importance = head.importance.or(Some(importance)),
-                Field::Episode(episode) => head.episode = head.episode.or(Some(episode)),
-                Field::Turns(turns) => head.turns = head.turns.or(Some(turns)),
-                Field::ScoreChange(change) => head.score_change = head.score_change.or(Some(change)),
-                Field::Date(date) => head.date = head.date.or_else(|| Instant::of(&date)),
-                Field::Tag(tag) => {
-                    let is_encoded = || tag.contains('%') && percent_decode(tag) == CONTESTED_TAG;
-                    head.has_contested_tag |= tag == CONTESTED_TAG || is_encoded();
-                }
-                _ => {}
-            }
-        }
-        head
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -258,21 +123,6 @@ mod tests {
             let entry = EntryText::new(&text, memory.status);
             let entry = if is_ephemeral { entry.ephemeral() } else { entry };
             let memory = if is_ephemeral { Memory { persistence: Persistence::Ephemeral, ..memory } } else { memory };
-            let head = HeadReader::default().read(&entry);
-            prop_assert_eq!(
-                (&head.kind.category, head.kind.persistence, head.kind.status),
-                (&memory.category, memory.persistence, memory.status)
-            );
-            let fields = &memory.provenance;
-            let contests = memory.status == Status::Tentative && memory.has_tag(CONTESTED_TAG);
-            prop_assert_eq!((head.importance(), head.contests()), (memory.importance(), contests));
-            prop_assert_eq!(
-                (head.episode, head.turns, head.score_change),
-                (fields.episode, fields.turns, fields.score_change)
-            );
-            for least in 0..4 {
-                prop_assert_eq!(entry.is_confirmed_by(least), memory.is_confirmed_by(least));
-            }
             prop_assert_eq!(entry.title(), memory.title.clone());
             for other in [&memory.title, "a", "k x", "K X"] {
                 prop_assert_eq!(entry.has_title(&fold_title(other)), fold_title(other) == fold_title(&memory.title));

@@ -30,7 +30,7 @@ impl Heading {
 }
 
 /// True if a scope and name are those of a location called `wanted`, see [`is_same_name`].
-pub fn is_place_called(scope: &Scope, name: &str, wanted: &str) -> bool {
+fn is_place_called(scope: &Scope, name: &str, wanted: &str) -> bool {
     matches!(scope, Scope::Location(_)) && is_same_name(name, wanted)
 }
 

@@ -38,18 +38,24 @@ struct Claim {
 
 /// Finds what is misread.
 pub(crate) fn misread(document: &Document) -> Misread {
+    misread_in(document, 0..document.blocks().len())
+}
+
+/// The same in some blocks of the document, by their numbers.
+pub(crate) fn misread_in(document: &Document, blocks: impl Iterator<Item = usize>) -> Misread {
     let source = document.source();
     let numbers = LineNumbers::of(source);
     let (mut found, mut claims) = (Misread::default(), Vec::new());
-    let mut above: Option<&ParsedSection> = None;
-    for block in document.blocks() {
+    for at in blocks {
+        let block = &document.blocks()[at];
+        let above = at.checked_sub(1).map(|above| &document.blocks()[above]);
+        let above = above.filter(|above| above.heading.is_some()).map(|above| above.parsed(source));
         let Some(start) = block.source_start() else { continue };
         let text = block.text(source);
         let (lines, parsed) = (scan::lines(text), block.parsed(source));
         let first = numbers.line(start);
         let (found, claims) = (&mut found, &mut claims);
         Reader { block, text, lines, parsed, start, first, above, found, claims }.read();
-        above = block.heading.is_some().then_some(parsed);
     }
     drop_rivals(document, &mut found, &claims);
     found

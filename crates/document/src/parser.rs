@@ -218,13 +218,26 @@ pub(crate) fn parse_section(text: &str) -> ParsedSection {
     #[cfg(test)]
     PARSED.with(|parsed| parsed.set(parsed.get() + 1));
     let lines = scan::lines(text);
-    let parsed = ParsedSection::default();
-    let mut reader = Reader { text, lines: &lines, parsed, entry: None, brackets: HashMap::default() };
-    reader.open_region(RegionKind::Head, 0, false);
-    reader.read_lines(1);
-    let parsed = reader.parsed;
+    let parsed = read_lines(text, &lines, false);
     let parts = parsed.regions.iter().map(|region| note_part(text, region)).collect();
     ParsedSection { notes: notes(text, &lines, parts, &parsed.owned_ranges()), ..parsed }
+}
+
+/// The entries of a section alone, given with its heading line: evidence, visits and notes are not read.
+pub(crate) fn parse_entries(text: &str) -> Vec<Entry> {
+    read_lines(text, &scan::lines(text), true).entries
+}
+
+fn read_lines(text: &str, lines: &[Line], only_entries: bool) -> ParsedSection {
+    let (parsed, brackets) = (ParsedSection::default(), HashMap::default());
+    let mut reader = Reader { text, lines, parsed, entry: None, brackets, only_entries };
+    reader.open_region(RegionKind::Head, 0, false);
+    for at in 1..lines.len() {
+        reader.read_line(at);
+    }
+    reader.close_entry(lines.len());
+    reader.close_region(text.len());
+    reader.parsed
 }
 
 /// A region as a place of notes.
@@ -243,17 +256,11 @@ struct Reader<'a> {
     entry: Option<(usize, Status)>,
     /// Persistence and status of the brackets read so far: few are different, and reading one is slow.
     brackets: HashMap<&'a str, Option<(Persistence, Status)>, FixedState>,
+    /// True if nothing but entries is asked for.
+    only_entries: bool,
 }
 
 impl<'a> Reader<'a> {
-    fn read_lines(&mut self, first: usize) {
-        for at in first..self.lines.len() {
-            self.read_line(at);
-        }
-        self.close_entry(self.lines.len());
-        self.close_region(self.text.len());
-    }
-
     fn read_line(&mut self, at: usize) {
         let line = &self.lines[at];
         let content = line.text(self.text);
@@ -278,6 +285,9 @@ impl<'a> Reader<'a> {
                 self.problem(at, Kind::EphemeralEntry);
             }
             self.entry = Some((at, status));
+            return;
+        }
+        if self.only_entries {
             return;
         }
         if grammar::looks_like_entry(content) {

@@ -22,30 +22,11 @@ impl PlaceNames {
 
     /// As [`PlaceNames::of`], from scopes and names.
     pub fn of_parts<'a>(headings: impl Iterator<Item = (Scope, &'a str)>) -> PlaceNames {
-        PlaceNames::of_wanted(headings, |_| true)
-    }
-
-    /// As [`PlaceNames::of_parts`], for a reader that prints only some names of a large file.
-    pub fn among<'a>(
-        printed: impl Iterator<Item = &'a str>,
-        headings: impl Iterator<Item = (Scope, &'a str)>,
-    ) -> PlaceNames {
-        let printed: HashSet<String, FixedState> = printed.map(folded).collect();
-        PlaceNames::of_wanted(headings, |name| printed.contains(name))
-    }
-
-    fn of_wanted<'a>(
-        headings: impl Iterator<Item = (Scope, &'a str)>,
-        is_wanted: impl Fn(&str) -> bool,
-    ) -> PlaceNames {
         let mut ids: HashMap<String, u64, FixedState> = HashMap::default();
         let mut shared = HashSet::default();
         for (scope, name) in headings {
             let Scope::Location(id) = scope else { continue };
             let name = folded(name);
-            if !is_wanted(&name) {
-                continue;
-            }
             match ids.get(&name) {
                 Some(other) if *other != id => drop(shared.insert(name)),
                 Some(_) => {}

@@ -1,7 +1,6 @@
 //! The line scan: which lines of a file count, and which are hidden in a code fence or a comment.
 //!
-//! This one scan decides where sections begin, for readers and writers, in memory ([`walk`]) and for a
-//! file that is read in parts (`LineScan`). A fence or comment that is never closed hides nothing: at
+//! This one scan decides where sections begin, for readers and writers. A fence or comment that is never closed hides nothing: at
 //! the end of the input the scan goes back behind its opening line and continues as if that line were
 //! plain text. Each kind of opening line is given up at most once per length, so hostile input costs no
 //! more than a few passes.
@@ -13,10 +12,10 @@ use memchr::{memchr, memmem};
 /// Some programs put this mark at the start of a file; it belongs to no line.
 pub const BYTE_ORDER_MARK: char = '\u{FEFF}';
 
-/// True if a line with that first byte is plain text: it starts no section, opens and closes no fence,
-/// opens no comment, and is no marker of a merge conflict. It may close a comment.
+/// True if a line with that first byte is plain text: it starts no section, opens no fence and no comment, and is no
+/// marker of a merge conflict.
 #[inline]
-pub fn is_plain_start(first: u8) -> bool {
+fn is_plain_start(first: u8) -> bool {
     !matches!(first, b'#' | b'`' | b'~' | b'<' | b'>' | b'|' | b' ')
 }
 
@@ -65,8 +64,7 @@ pub struct LineScan {
 
 impl LineScan {
     /// Decides whether the next line is visible or hidden; `offset` is where it starts, `line` has no
-    /// line feed. Lines for which [`is_plain_start`] holds may be left out unless
-    /// [`LineScan::needs_every_line`].
+    /// line feed.
     #[inline]
     pub fn read<'a>(&mut self, offset: u64, line: &'a [u8]) -> Event<'a> {
         if let Some(current) = &mut self.open {
@@ -85,12 +83,6 @@ impl LineScan {
             }
             _ => Event::Visible(offset, line),
         }
-    }
-
-    /// True if a comment is open, which may end on a line that begins like plain text.
-    #[inline]
-    pub fn needs_every_line(&self) -> bool {
-        matches!(self.open, Some(Open { block: Block::Comment, .. }))
     }
 
     /// To be called at the end of the input. `Some((opener, resume))` where a block is still open: the

@@ -1,10 +1,8 @@
 //! One scope of the file, parsed for readers.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use crate::entry_text::EntryText;
 use crate::evidence::AttemptLine;
 use crate::grammar::{self, Heading};
 use crate::notes::{Note, PlacedNote};
@@ -112,46 +110,11 @@ impl Section {
     pub fn live(&self) -> impl Iterator<Item = &Memory> {
         self.memories.iter().filter(|memory| memory.is_live())
     }
-}
 
-/// One scope of the file, whose memories are not read yet.
-#[derive(Debug, Clone)]
-pub struct UnreadSection<'a> {
-    /// The scope.
-    pub scope: Scope,
-    /// All but the memories.
-    pub section: Cow<'a, Section>,
-    /// The memories, in the order of the file.
-    pub entries: Vec<EntryText<'a>>,
-}
-
-impl<'a> UnreadSection<'a> {
-    /// A scope that has no section.
-    pub fn nothing(scope: &Scope) -> UnreadSection<'a> {
-        UnreadSection { scope: scope.clone(), section: Cow::Owned(Section::default()), entries: Vec::new() }
-    }
-
-    /// The section under another name.
-    pub fn called(mut self, name: &str) -> UnreadSection<'a> {
-        name.clone_into(&mut self.section.to_mut().name);
-        self
-    }
-
-    /// Reads the memories, too.
-    pub fn read(self) -> (Scope, Section) {
-        let memories = self.entries.iter().map(EntryText::read).collect();
-        (self.scope, Section { memories, ..self.section.into_owned() })
-    }
-
-    /// Entries that are neither superseded nor invalidated.
-    pub fn live(&self) -> impl Iterator<Item = EntryText<'a>> {
-        self.entries.iter().copied().filter(EntryText::is_live)
-    }
-
-    /// The first live entry with a title, in whatever case.
-    pub fn live_with_title(&self, title: &str) -> Option<EntryText<'a>> {
+    /// The first live memory with a title, in whatever case.
+    pub(crate) fn live_with_title(&self, title: &str) -> Option<&Memory> {
         let folded = fold_title(title);
-        self.live().find(|entry| entry.has_title(&folded))
+        self.live().find(|memory| fold_title(&memory.title) == folded)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::error::DocumentError;
 use crate::grammar::{self, Heading};
 use crate::parser::{ParsedSection, parse_section};
 use crate::scan::{self, BYTE_ORDER_MARK, Event, line_number, walk};
-use crate::section::{Section, UnreadSection};
+use crate::section::Section;
 use crate::splice::{self, Style};
 use crate::text::Fences;
 use crate::types::Scope;
@@ -243,6 +243,11 @@ impl Document {
         })
     }
 
+    /// The heading of a block.
+    pub(crate) fn heading_at(&self, block: usize) -> Option<&Heading> {
+        self.blocks[block].heading.as_ref()
+    }
+
     /// Each section with its heading, as it stands in the file.
     pub fn placed_texts(&self) -> impl Iterator<Item = (&Heading, &str)> {
         self.blocks.iter().filter_map(|block| Some((block.heading.as_ref()?, block.text(&self.source))))
@@ -255,70 +260,73 @@ impl Document {
 
     /// The sections of a scope, read as one; `None` where it has no section.
     pub fn section(&self, scope: &Scope) -> Option<Section> {
-        self.unread(scope).map(|unread| unread.read().1)
+        self.read_scope(scope, true)
     }
 
     /// The section without its memories, which may be many: evidence, visits, notes.
     pub fn section_without_memories(&self, scope: &Scope) -> Option<Section> {
-        self.unread(scope).map(|unread| unread.section.into_owned())
+        self.read_scope(scope, false)
     }
 
-    /// The sections of a scope as one, with its memories still to be read; `None` where it has no section.
-    pub fn unread(&self, scope: &Scope) -> Option<UnreadSection<'_>> {
+    fn read_scope(&self, scope: &Scope, with_memories: bool) -> Option<Section> {
         let blocks: Vec<usize> = self.blocks_of(scope).collect();
-        (!blocks.is_empty()).then(|| self.unread_blocks(&blocks, |at| Cow::Borrowed(self.parsed(at))))
-    }
-
-    /// Every scope with its sections, in the order of the file. The parsed values are not cached, so
-    /// that a large file is in memory once.
-    pub fn unread_sections(&self) -> impl Iterator<Item = UnreadSection<'_>> {
-        let mut first: HashMap<&Scope, usize, FixedState> = HashMap::default();
-        // Few scopes have a second section.
-        let mut further: HashMap<usize, Vec<usize>, FixedState> = HashMap::default();
-        for (at, block) in self.blocks.iter().enumerate() {
-            let Some(heading) = &block.heading else { continue };
-            match *first.entry(&heading.scope).or_insert(at) {
-                first if first == at => {}
-                first => further.entry(first).or_default().push(at),
-            }
-        }
-        let is_first = move |at: &usize| {
-            self.blocks[*at].heading.as_ref().is_some_and(|heading| first[&heading.scope] == *at)
-        };
-        let parsed = |at: usize| match self.blocks[at].parsed.get() {
-            Some(parsed) => Cow::Borrowed(&**parsed),
-            None => Cow::Owned(parse_section(self.block_text(at))),
-        };
-        (0..self.blocks.len()).filter(is_first).map(move |at| {
-            let blocks = further.get(&at).map_or(&[][..], Vec::as_slice);
-            self.unread_blocks(&[&[at], blocks].concat(), parsed)
-        })
+        let parsed = |at| Cow::Borrowed(self.parsed(at));
+        (!blocks.is_empty()).then(|| self.read_blocks(&blocks, with_memories, parsed))
     }
 
     /// Every scope with its sections and memories, in the order of the file.
     pub fn sections(&self) -> Vec<(Scope, Section)> {
-        self.unread_sections().map(UnreadSection::read).collect()
+        self.each_section().collect()
     }
 
-    /// The sections in these blocks, which are all of one scope.
-    fn unread_blocks<'a>(
+    /// The same, one at a time. The parsed values are not cached, so that a large file is in memory once.
+    pub(crate) fn each_section(&self) -> impl Iterator<Item = (Scope, Section)> {
+        let mut blocks = self.blocks_by_scope();
+        self.headings().filter_map(move |heading| {
+            let of_scope = blocks.remove(&heading.scope)?;
+            Some((heading.scope.clone(), self.section_in(&of_scope)))
+        })
+    }
+
+    /// Each scope with the numbers of its blocks.
+    pub(crate) fn blocks_by_scope(&self) -> HashMap<&Scope, Vec<usize>, FixedState> {
+        let mut blocks: HashMap<&Scope, Vec<usize>, FixedState> = HashMap::default();
+        for (at, block) in self.blocks.iter().enumerate() {
+            if let Some(heading) = &block.heading {
+                blocks.entry(&heading.scope).or_default().push(at);
+            }
+        }
+        blocks
+    }
+
+    /// The sections in these blocks, which are all of one scope, read as one. The parsed values are not cached.
+    pub(crate) fn section_in(&self, blocks: &[usize]) -> Section {
+        self.read_blocks(blocks, true, |at| match self.blocks[at].parsed.get() {
+            Some(parsed) => Cow::Borrowed(&**parsed),
+            None => Cow::Owned(parse_section(self.block_text(at))),
+        })
+    }
+
+    fn read_blocks<'a>(
         &'a self,
         blocks: &[usize],
+        with_memories: bool,
         parsed: impl Fn(usize) -> Cow<'a, ParsedSection>,
-    ) -> UnreadSection<'a> {
-        let heading = self.blocks[blocks[0]].heading.as_ref();
-        let scope = &heading.expect("the section of a scope has a heading").scope;
-        let (mut section, mut entries) = (Section::default(), Vec::new());
+    ) -> Section {
+        let mut section = Section::default();
         for &at in blocks {
             let (parsed, text) = (parsed(at), self.block_text(at));
-            entries.extend(parsed.entries.iter().map(|entry| entry.of(text)));
+            if with_memories {
+                section.memories.extend(parsed.entries.iter().map(|entry| entry.read(text)));
+            }
             let parsed = match parsed {
                 Cow::Owned(parsed) => parsed,
                 Cow::Borrowed(parsed) => parsed.without_entries(),
             };
-            section.append(scope, self.blocks[at].heading.as_ref(), parsed);
+            let heading = self.blocks[at].heading.as_ref();
+            section.append(heading.map_or(&Scope::World, |heading| &heading.scope), heading, parsed);
         }
-        UnreadSection { scope: scope.clone(), section: Cow::Owned(section), entries }
+        section
     }
 
     /// Its blocks in their order: the scope that the heading of each names, and its text, heading and all. Together

@@ -371,6 +371,11 @@ impl Memory {
         self.provenance.tags.iter().any(|other| other == tag)
     }
 
+    /// True if the memory contests another one, and nobody has confirmed it.
+    pub(crate) fn contests(&self) -> bool {
+        self.status == Status::Tentative && self.has_tag(CONTESTED_TAG)
+    }
+
     /// True unless superseded or invalidated.
     pub fn is_live(&self) -> bool {
         self.status != Status::Superseded

@@ -34,7 +34,7 @@ pub fn newer_format(source: &str) -> Option<NewerFormat> {
 }
 
 /// The version that a line states.
-pub fn stated_version(line: &[u8]) -> Option<u64> {
+fn stated_version(line: &[u8]) -> Option<u64> {
     let version = line.strip_prefix(STATED.as_bytes())?;
     let digits = version.iter().take_while(|byte| byte.is_ascii_digit()).count();
     std::str::from_utf8(&version[..digits]).ok()?.parse().ok()

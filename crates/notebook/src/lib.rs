@@ -12,7 +12,6 @@ pub mod authorship;
 mod changes;
 mod clock;
 pub mod confirm;
-mod contents;
 pub mod contest;
 pub mod correct;
 mod correction;
@@ -32,7 +31,6 @@ mod ranking;
 mod rewrite;
 #[cfg(test)]
 mod samples;
-mod section_window;
 pub(crate) mod snapshot;
 mod strengthen;
 pub mod strike;

@@ -6,9 +6,8 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use memories_document::entry_text::Head;
-use memories_document::types::Persistence;
 use memories_document::types::instant::Instant;
+use memories_document::types::{Memory, Persistence};
 
 /// A live entry and what ranks it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,16 +45,17 @@ impl Ranked {
     }
 }
 
-/// All live entries, the most important first. The heads are those of all entries, in their order.
-pub(super) fn rank(heads: &[Head]) -> Vec<Ranked> {
-    let clock = TurnClock::of(heads);
-    let ranked = heads.iter().enumerate().filter(|(_, head)| head.is_live()).map(|(at, head)| Ranked {
+/// All live entries, the most important first. The memories are those of all entries, in their order.
+pub(super) fn rank(memories: &[Memory]) -> Vec<Ranked> {
+    let clock = TurnClock::of(memories);
+    let live = memories.iter().enumerate().filter(|(_, memory)| memory.is_live());
+    let ranked = live.map(|(at, memory)| Ranked {
         at,
-        importance: head.importance(),
-        age: clock.age(head),
-        points: head.score_change.unwrap_or(0).max(0),
-        date: head.date,
-        is_core: head.kind.persistence == Persistence::Core,
+        importance: memory.importance(),
+        age: clock.age(memory),
+        points: memory.provenance.score_change.unwrap_or(0).max(0),
+        date: memory.provenance.date.as_deref().and_then(Instant::of),
+        is_core: memory.persistence == Persistence::Core,
     });
     let mut ranked: Vec<Ranked> = ranked.collect();
     ranked.sort_unstable_by_key(|ranked| (Reverse(ranked.importance), ranked.order()));
@@ -69,12 +69,12 @@ struct TurnClock {
 }
 
 impl TurnClock {
-    fn of(heads: &[Head]) -> TurnClock {
+    fn of(memories: &[Memory]) -> TurnClock {
         let mut episodes: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
-        for head in heads {
-            if let Some(episode) = head.episode {
+        for Memory { provenance: fields, .. } in memories {
+            if let Some(episode) = fields.episode {
                 let (last, _) = episodes.entry(episode).or_default();
-                *last = (*last).max(head.turns.map_or(0, |turns| turns.last));
+                *last = (*last).max(fields.turns.map_or(0, |turns| turns.last));
             }
         }
         let mut since = 0_u64;
@@ -86,9 +86,9 @@ impl TurnClock {
     }
 
     /// Turns since a memory was learned. A memory without a turn is as old as the end of its episode.
-    fn age(&self, head: &Head) -> Option<u64> {
-        let (last, since) = self.episodes.get(&head.episode?)?;
-        let turn = head.turns.map_or(*last, |turns| turns.last);
+    fn age(&self, memory: &Memory) -> Option<u64> {
+        let (last, since) = self.episodes.get(&memory.provenance.episode?)?;
+        let turn = memory.provenance.turns.map_or(*last, |turns| turns.last);
         Some((last - turn).saturating_add(*since))
     }
 }
@@ -97,16 +97,14 @@ impl TurnClock {
 mod tests {
     use super::*;
     use memories_document::EntryText;
-    use memories_document::entry_text::HeadReader;
     use memories_document::types::Status;
 
-    fn heads(lines: &[&str]) -> Vec<Head> {
-        let mut heads = HeadReader::default();
-        lines.iter().map(|line| heads.read(&EntryText::new(line, Status::Active))).collect()
+    fn memories(lines: &[&str]) -> Vec<Memory> {
+        lines.iter().map(|line| EntryText::new(line, Status::Active).read()).collect()
     }
 
     fn ranked(lines: &[&str]) -> Vec<Ranked> {
-        let mut ranked = rank(&heads(lines));
+        let mut ranked = rank(&memories(lines));
         ranked.sort_unstable_by_key(|ranked| ranked.at);
         ranked
     }
@@ -126,7 +124,7 @@ mod tests {
 
     #[test]
     fn of_equally_important_entries_those_with_points_come_first() {
-        let heads = heads(&[
+        let memories = memories(&[
             "**[SUCCESS] a** *(Ep1, T1, +5)*",
             "**[NOTE] b** *(Ep1, T3)*",
             "**[SUCCESS] c** *(Ep1, T2, +10)*",
@@ -135,7 +133,7 @@ mod tests {
             "**[SUCCESS] f** *(Ep1, T6, +10, importance 499)*",
             "**[SUCCESS] g** *(Ep1, T5, +5)*",
         ]);
-        let order: Vec<usize> = rank(&heads).iter().map(|ranked| ranked.at).collect();
+        let order: Vec<usize> = rank(&memories).iter().map(|ranked| ranked.at).collect();
         assert_eq!(order, [4, 2, 6, 0, 3, 1, 5]);
     }
 

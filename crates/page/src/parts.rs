@@ -16,7 +16,7 @@ use crate::strings::Strings;
 use memories_document::fields::write_fields;
 use memories_document::grammar::write_reference;
 use memories_document::types::{Attempt, Category, Memory, Persistence, Status, Way};
-use memories_document::{Document, EntryText, Note, UnreadSection};
+use memories_document::{Document, EntryText, Note};
 
 /// All parts that the sections ever had.
 #[derive(Debug, Default)]
@@ -71,12 +71,13 @@ impl Parts {
     /// The parts of a scope's sections, given as one text; `None` where it has no section.
     pub(super) fn of_section(&mut self, text: String) -> Option<SectionParts> {
         let document = Document::parse(text);
-        let UnreadSection { section, entries, .. } = document.unread_sections().next()?;
+        let scope = &document.headings().next()?.scope;
+        let section = document.section_without_memories(scope)?;
         let mut numbers = Vec::new();
         if section.visits > 0 || !section.episodes.is_empty() {
             numbers.push(self.number(json!(["v", section.visits, section.episodes]).to_string()));
         }
-        numbers.extend(entries.iter().map(|entry| self.number_of_memory(entry)));
+        numbers.extend(document.entries(scope).map(|entry| self.number_of_memory(&entry.text())));
         numbers.extend(section.notes.iter().map(|Note { heading, text }| {
             let gap = if heading.is_empty() { "" } else { ": " };
             self.number(json!(["n", format!("{heading}{gap}{text}")]).to_string())

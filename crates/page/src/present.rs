@@ -134,7 +134,7 @@ fn recalls<'a>(
                 usize::MAX,
                 ahead.as_ref(),
             );
-            let text = render(&views.ok()?, Format::Text);
+            let text = render(&views.ok()?);
             Some(Recalled { tokens: estimate_tokens(&text), text })
         });
     }

@@ -9,7 +9,7 @@ use crate::steps::{Step, StepKind};
 use crate::strings::Strings;
 use crate::world::World;
 use memories_document::types::edit;
-pub use memories_notebook::history::{History, HistoryStep};
+use memories_notebook::history::{History, HistoryStep};
 use memories_recall::Limits;
 use memories_record::stats::read::{self as stats, ReadStats};
 use memories_record::stats::tally::{Tally, TurnEffect};

@@ -17,7 +17,7 @@ use memories_document::types::direction::Direction;
 use memories_document::types::frame::{list_item, list_label, one_line, within_parentheses};
 use memories_document::types::text::escape_xml;
 use memories_document::types::{Attempt, Memory, Scope, TryResult, Way, fold_action, fold_title};
-use memories_document::{PlaceNames, Section, UnreadSection};
+use memories_document::{PlaceNames, Section};
 
 /// Longest action shown, in characters.
 const ACTION_CHARS: usize = 120;
@@ -104,20 +104,21 @@ impl Actions {
     /// which could be meant here, for it names something that is here.
     pub(super) fn with_circumstances(
         mut self,
-        unread: &UnreadSection<'_>,
+        scope: &Scope,
+        section: &Section,
         circumstances: &Circumstances<'_>,
     ) -> Actions {
-        if let Scope::Location(here) = unread.scope {
+        if let Scope::Location(here) = *scope {
             self.best_run = circumstances.ahead.and_then(|best| next_at(best, here));
         }
         let ways = self.ways.iter_mut().map(|walked| &mut walked.way);
-        circumstances.remove_done_openers(ways, &unread.section);
+        circumstances.remove_done_openers(ways, section);
         if circumstances.not_understood().is_empty() {
             return self;
         }
         let mut not_understood: Vec<Attempt> =
             circumstances.not_understood().iter().map(|attempt| shortened(attempt, 0)).collect();
-        let things = things_here(unread, &not_understood);
+        let things = things_here(section, &not_understood);
         not_understood.retain(|attempt| thing_of(attempt).is_some_and(|thing| things.contains(&thing)));
         not_understood.sort_by_cached_key(|attempt| Reverse((attempt.episode, attempt.turn)));
         Actions { not_understood, ..self }
@@ -132,12 +133,9 @@ impl Actions {
     }
 
     /// The same without the replies to looks that the memories shown beside them tell.
-    pub(super) fn without_what_is_said(&self, memories: &[Memory]) -> Actions {
-        let said: Vec<String> = memories
-            .iter()
-            .flat_map(|memory| [&memory.title, &memory.text])
-            .map(|text| fold_title(text))
-            .collect();
+    pub(super) fn without_what_is_said<'a>(&self, memories: impl Iterator<Item = &'a Memory>) -> Actions {
+        let said: Vec<String> =
+            memories.flat_map(|memory| [&memory.title, &memory.text]).map(|text| fold_title(text)).collect();
         let mut actions = self.clone();
         for seen in &mut actions.seen {
             let reply = fold_title(seen.reply.trim_end_matches('…'));
@@ -250,19 +248,18 @@ impl Actions {
 }
 
 /// The things of actions that are named here.
-fn things_here(unread: &UnreadSection<'_>, actions: &[Attempt]) -> HashSet<String> {
+fn things_here(section: &Section, actions: &[Attempt]) -> HashSet<String> {
     let mut missing: HashSet<String> = actions.iter().filter_map(thing_of).collect();
     let mut here = HashSet::new();
     let mut find = |text: &str| {
         here.extend(words(text).filter_map(|word| missing.take(&word)));
         missing.is_empty()
     };
-    let section = &unread.section;
     let actions =
         section.tried.iter().chain(&section.worked).chain(&section.seen).map(|attempt| &attempt.action);
     // Memories may be many: they are read last, and only until all is found.
     if !actions.chain([&section.name]).any(|text| find(text)) {
-        let mut memories = unread.live().map(|entry| entry.read());
+        let mut memories = section.live();
         memories.any(|memory| find(&memory.title) || find(&memory.text));
     }
     here
@@ -409,10 +406,9 @@ mod tests {
             "## Location 1: Hall\n\n{section}\n\n## Location 2: Maze\n\n## Location 3: Maze\n\n## Game\n\n{game}"
         );
         let document = Document::parse(text);
-        let circumstances =
-            Circumstances::of(&document.section(&Scope::Game).expect("a section"), 1, Default::default);
-        let unread = document.unread(&Scope::Location(1)).expect("a section");
-        let section = &unread.section;
+        let circumstances = Circumstances::of(&document.section(&Scope::Game).expect("a section"), 1, "");
+        let scope = Scope::Location(1);
+        let section = &document.section(&scope).expect("a section");
         let names = PlaceNames::of(document.headings());
         let places = document.headings().filter_map(|heading| match heading.scope {
             Scope::Location(id) => Some((id, heading.name.as_str())),
@@ -421,7 +417,7 @@ mod tests {
         let ends: HashMap<u64, &str> = places.collect();
         let judgement = Judgement::of(section, &circumstances);
         let actions = Actions::of(section, &judgement, &names, &ends);
-        actions.with_circumstances(&unread, &circumstances).render(format)
+        actions.with_circumstances(&scope, section, &circumstances).render(format)
     }
 
     #[test]

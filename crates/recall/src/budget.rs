@@ -5,13 +5,13 @@
 //! real tokenizers. Long runs of random letters, which no game prints, may have more tokens.
 
 /// Bytes of English text per token, at least.
-pub(super) const BYTES_PER_TOKEN: usize = 4;
+const BYTES_PER_TOKEN: usize = 4;
 
 /// Letters of one word per token, at least.
 const LETTERS_PER_TOKEN: usize = 6;
 
 /// Digits per token.
-pub(super) const DIGITS_PER_TOKEN: usize = 3;
+const DIGITS_PER_TOKEN: usize = 3;
 
 /// An upper bound of the tokens of a text: a quarter of its bytes, or the sum over its words, numbers,
 /// marks and line breaks, whichever is more. The estimate of two texts together is never more than the
@@ -21,7 +21,7 @@ pub fn estimate_tokens(text: &str) -> usize {
 }
 
 /// The sum over the words, numbers, marks and line breaks of a text, which is a part of the estimate.
-pub(super) fn count_tokens(text: &str) -> usize {
+fn count_tokens(text: &str) -> usize {
     let mut rest = text.as_bytes();
     let mut sum = 0;
     let mut before = CharClass::End;

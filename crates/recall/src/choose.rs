@@ -8,20 +8,19 @@
 use std::collections::HashMap;
 
 use crate::actions::Actions;
-use crate::budget::{cut_at_sentence, cut_at_word, estimate_tokens};
+use crate::budget::{cut_at_word, estimate_tokens};
 use crate::candidates::{Candidate, candidates, choose_memories};
 use crate::circumstances::Circumstances;
 use crate::evidence::Judgement;
-use crate::fit::cost_of_memories;
+use crate::fit::{Piece, fit};
 use crate::fit_actions::{fit_actions, rooms_for};
 use crate::format::Format;
 use crate::limits::Limits;
 use crate::lookup::links_of;
 use crate::render;
 use crate::view::{Linked, View};
-use memories_document::types::instant::Instant;
 use memories_document::types::{Memory, Scope};
-use memories_document::{Note, PlaceNames, UnreadSection};
+use memories_document::{Note, PlaceNames, Section};
 
 /// Lines about the folders above of which nothing fits may take one part in this many of the budget.
 const PARENTS_SHARE: usize = 4;
@@ -47,7 +46,8 @@ pub struct Known<'a> {
 
 /// All that a scope has to show.
 struct Offer<'a> {
-    unread: &'a UnreadSection<'a>,
+    scope: &'a Scope,
+    section: &'a Section,
     is_parent: bool,
     live: Vec<Candidate<'a>>,
     actions: Actions,
@@ -56,13 +56,13 @@ struct Offer<'a> {
 impl Offer<'_> {
     /// True if nothing is known of the scope.
     fn is_empty(&self) -> bool {
-        self.live.len() + self.actions.len() + self.unread.section.notes.len() == 0
+        self.live.len() + self.actions.len() + self.section.notes.len() == 0
     }
 }
 
 /// Chooses what to show of each scope, all together within the budget.
 pub fn choose(
-    sections: &[UnreadSection<'_>],
+    sections: &[(Scope, Section)],
     known: &Known<'_>,
     limits: &Limits,
     format: Format,
@@ -73,48 +73,48 @@ pub fn choose(
 /// As [`choose`], and behind that of the folders above them what the others leave of the budget, in their order.
 /// Those of which nothing is known are left out.
 pub(super) fn choose_with_parents(
-    sections: &[UnreadSection<'_>],
-    parents: &[UnreadSection<'_>],
+    sections: &[(Scope, Section)],
+    parents: &[(Scope, Section)],
     known: &Known<'_>,
     limits: &Limits,
     format: Format,
 ) -> Vec<View> {
-    let is_place = |unread: &&UnreadSection<'_>| matches!(unread.scope, Scope::Location(_));
-    let first_place = sections.iter().find(is_place).map(|unread| &unread.scope);
-    let actions_of = |unread: &UnreadSection<'_>| {
-        let judgement = Judgement::of(&unread.section, known.circumstances);
-        let actions = Actions::of(&unread.section, &judgement, known.names, known.ends);
-        match &unread.scope {
+    let first_place =
+        sections.iter().map(|(scope, _)| scope).find(|scope| matches!(scope, Scope::Location(_)));
+    let actions_of = |scope: &Scope, section: &Section| {
+        let judgement = Judgement::of(section, known.circumstances);
+        let actions = Actions::of(section, &judgement, known.names, known.ends);
+        match scope {
             Scope::Folder(_) => actions.of_commands(),
-            scope if Some(scope) == first_place => actions.with_circumstances(unread, known.circumstances),
+            scope if Some(scope) == first_place => {
+                actions.with_circumstances(scope, section, known.circumstances)
+            }
             _ => actions,
         }
     };
-    let offer = |is_parent: bool| {
-        move |unread| Offer {
-            unread,
-            is_parent,
-            live: candidates(unread.live()),
-            actions: actions_of(unread),
-        }
+    let offer = |scope, section, is_parent| {
+        let live = candidates(Section::live(section), limits, format);
+        Offer { scope, section, is_parent, live, actions: actions_of(scope, section) }
     };
-    let offers: Vec<Offer<'_>> = sections.iter().map(offer(false)).collect();
-    let above = parents.iter().map(offer(true)).filter(|offer| !offer.is_empty());
+    let offers: Vec<Offer<'_>> =
+        sections.iter().map(|(scope, section)| offer(scope, section, false)).collect();
+    let above = parents.iter().map(|(scope, section)| offer(scope, section, true));
+    let above = above.filter(|offer| !offer.is_empty());
     let above: Vec<Offer<'_>> = above.collect();
     let notice = estimate_tokens(&render::notice(format));
     let limits = &Limits { max_tokens: limits.max_tokens.map(|most| most.saturating_sub(notice)), ..*limits };
     let Some(budget) = limits.max_tokens else {
-        return offers.iter().chain(&above).map(|offer| everything(offer, known, limits.now)).collect();
+        return offers.iter().chain(&above).map(|offer| everything(offer, known, limits, format)).collect();
     };
     let fit = |offer: &Offer<'_>, budget: usize| choose_one(offer, known, limits, budget, format);
-    let used = |view: &View| cost_of_view(view, format, 2);
+    let used = |view: &View| cost_of_view(view, 2);
     // Each of them says at least that it is there, if that takes no more than a part of the budget.
     let mut lines =
-        above.iter().map(|offer| used(&nothing(offer))).sum::<usize>().min(budget / PARENTS_SHARE);
-    let mut views = share(&offers, budget.saturating_sub(lines), format, fit);
+        above.iter().map(|offer| used(&nothing(offer, format))).sum::<usize>().min(budget / PARENTS_SHARE);
+    let mut views = share(&offers, budget.saturating_sub(lines), fit);
     let mut left = budget.saturating_sub(if above.is_empty() { 0 } else { views.iter().map(used).sum() });
     for offer in &above {
-        lines = lines.saturating_sub(used(&nothing(offer)));
+        lines = lines.saturating_sub(used(&nothing(offer, format)));
         let view = fit(offer, left.saturating_sub(lines));
         if let Some(rest) = left.checked_sub(used(&view)) {
             left = rest;
@@ -125,46 +125,41 @@ pub(super) fn choose_with_parents(
 }
 
 /// Chooses what to show of scopes that have the same right to a budget.
-fn share(
-    offers: &[Offer<'_>],
-    budget: usize,
-    format: Format,
-    fit: impl Fn(&Offer<'_>, usize) -> View,
-) -> Vec<View> {
+fn share(offers: &[Offer<'_>], budget: usize, fit: impl Fn(&Offer<'_>, usize) -> View) -> Vec<View> {
     let one = |at: usize, budget: usize| fit(&offers[at], budget);
     if let [offer] = offers {
         return vec![fit(offer, budget)];
     }
     // Each scope gets an equal share of what is left, the one that needs least first: so what one does not
     // use goes to those that need more, whatever their order.
-    let wanted = |at: &usize| cost_of_view(&one(*at, budget), format, offers.len());
+    let wanted = |at: &usize| cost_of_view(&one(*at, budget), offers.len());
     let mut order: Vec<usize> = (0..offers.len()).collect();
     order.sort_by_cached_key(wanted);
     let mut views: Vec<(usize, View)> = Vec::with_capacity(offers.len());
     let mut left = budget;
     for at in order {
         let view = one(at, left / (offers.len() - views.len()));
-        left = left.saturating_sub(cost_of_view(&view, format, offers.len()));
+        left = left.saturating_sub(cost_of_view(&view, offers.len()));
         views.push((at, view));
     }
     views.sort_by_key(|(at, _)| *at);
     views.into_iter().map(|(_, view)| view).collect()
 }
 
-fn cost_of_view(view: &View, format: Format, scopes: usize) -> usize {
-    estimate_tokens(&render::render_view(view, format, scopes > 1)) + 1
+fn cost_of_view(view: &View, scopes: usize) -> usize {
+    estimate_tokens(&render::render_view(view, scopes > 1)) + 1
 }
 
 /// A view that shows nothing of a scope.
-fn nothing(Offer { unread, is_parent, live, actions }: &Offer<'_>) -> View {
-    let section = &unread.section;
+fn nothing(offer: &Offer<'_>, format: Format) -> View {
+    let Offer { scope, section, is_parent, live, actions } = offer;
     View {
-        scope: unread.scope.clone(),
+        scope: (*scope).clone(),
+        format,
         is_parent: *is_parent,
         name: section.name.clone(),
         visits: section.visits,
         episodes: section.episodes.clone(),
-        now: None,
         memories: Vec::new(),
         linked: Vec::new(),
         actions: Actions::default(),
@@ -180,15 +175,17 @@ fn nothing(Offer { unread, is_parent, live, actions }: &Offer<'_>) -> View {
 }
 
 /// A view that shows all of a scope.
-fn everything(offer: &Offer<'_>, known: &Known<'_>, now: Option<Instant>) -> View {
+fn everything(offer: &Offer<'_>, known: &Known<'_>, limits: &Limits, format: Format) -> View {
     let view = View {
-        now,
-        memories: offer.live.iter().map(Candidate::read).collect(),
+        memories: offer.live.iter().map(|candidate| candidate.piece().clone()).collect(),
         actions: offer.actions.clone(),
-        notes: offer.unread.section.notes.clone(),
-        ..nothing(offer)
+        notes: offer.section.notes.iter().map(|note| note_piece(note, &note.text, format)).collect(),
+        ..nothing(offer, format)
     };
-    without_left_out(View { linked: follow_links(&view, known), ..view })
+    let linked = follow_links(&view, known);
+    let linked =
+        linked.iter().map(|linked| linked_piece(linked, &linked.memory.text, limits, format)).collect();
+    without_left_out(View { linked, ..view })
 }
 
 /// Counts only as left out what is not shown.
@@ -203,26 +200,30 @@ fn without_left_out(mut view: View) -> View {
 }
 
 fn choose_one(offer: &Offer<'_>, known: &Known<'_>, limits: &Limits, budget: usize, format: Format) -> View {
-    let Offer { unread, is_parent: _, live, actions } = offer;
-    let mut view = View { now: limits.now, ..nothing(offer) };
+    let mut view = nothing(offer, format);
     // Always shown: header, visits, the note on what was left out.
     let frame = View { is_parent: false, ..view.clone() };
-    let frame = estimate_tokens(&render::render_view(&frame, format, true)) + 2;
+    let frame = estimate_tokens(&render::render_view(&frame, true)) + 2;
     let room = budget.saturating_sub(frame);
-    let rooms = rooms_for(actions, room, format);
-    view.memories = choose_memories(live, limits, &rooms, format);
-    let mut used = cost_of_memories(&view.memories, format, limits.now);
+    let rooms = rooms_for(&offer.actions, room, format);
+    let (memories, mut used) = choose_memories(&offer.live, limits, &rooms, format);
+    view.memories = memories;
     let left = |used: usize| rooms.other.saturating_sub(used);
-    for other in follow_links(&view, known) {
+    for linked in follow_links(&view, known) {
         let heading =
             if view.linked.is_empty() { estimate_tokens(render::linked_heading(format)) } else { 0 };
-        if let Some((other, cost)) = fit_linked(other, left(used + heading), format, limits.now) {
-            view.linked.push(other);
-            used += heading + cost;
+        let with = |text: &str| linked_piece(&linked, text, limits, format);
+        if let Some(piece) = fit(&linked.memory.text, left(used + heading), with) {
+            used += heading + piece.tokens;
+            view.linked.push(piece);
         }
     }
-    used += fit_notes(&unread.section.notes, left(used), limits, format, &mut view);
-    let actions = actions.without_what_is_said(&view.memories);
+    view.notes = fit_notes(&offer.section.notes, left(used), limits, format);
+    if !view.notes.is_empty() {
+        used += estimate_tokens(render::notes_heading(format));
+        used += view.notes.iter().map(|piece| piece.tokens).sum::<usize>();
+    }
+    let actions = offer.actions.without_what_is_said(view.memories.iter().map(|piece| &piece.value));
     view.actions = fit_actions(&actions, room.saturating_sub(used), format);
     without_left_out(view)
 }
@@ -230,7 +231,7 @@ fn choose_one(offer: &Offer<'_>, known: &Known<'_>, limits: &Limits, budget: usi
 /// The live memories of other sections to which the memories shown link, in their order.
 fn follow_links(view: &View, known: &Known<'_>) -> Vec<Linked> {
     let mut found: Vec<Linked> = Vec::new();
-    for link in view.memories.iter().flat_map(links_of) {
+    for link in view.memories.iter().flat_map(|piece| links_of(&piece.value)) {
         let (Some(scope), Some(title)) = (link.scope, link.title) else { continue };
         let memory = if scope == view.scope { None } else { (known.linked)(&scope, &title) };
         let Some((name, memory)) = memory else { continue };
@@ -243,42 +244,37 @@ fn follow_links(view: &View, known: &Known<'_>) -> Vec<Linked> {
     found
 }
 
-/// The linked memory as it fits into what is left, whole or cut after a sentence, and its cost.
-fn fit_linked(linked: Linked, left: usize, format: Format, now: Option<Instant>) -> Option<(Linked, usize)> {
-    let cost = |linked: &Linked| estimate_tokens(&render::render_linked(linked, format, now));
-    let whole = cost(&linked);
-    if whole <= left {
-        return Some((linked, whole));
-    }
-    let with = |text: &str| {
-        let memory = Memory { text: text.to_owned(), ..linked.memory.clone() };
-        Linked { memory, ..linked.clone() }
-    };
-    let cut =
-        cut_at_sentence(&linked.memory.text, |text| cost(&with(text)) <= left).map(|text| with(&text))?;
-    let cost = cost(&cut);
-    Some((cut, cost))
+/// A linked memory with this text.
+fn linked_piece(linked: &Linked, text: &str, limits: &Limits, format: Format) -> Piece<Linked> {
+    let memory = Memory { text: text.to_owned(), ..linked.memory.clone() };
+    let linked = Linked { memory, ..linked.clone() };
+    let text = render::render_linked(&linked, format, limits.now);
+    Piece::new(linked, text)
 }
 
-/// Puts the notes into the view that fit into what is left, whole or cut after a sentence. Returns what
-/// they cost.
-fn fit_notes(notes: &[Note], left: usize, limits: &Limits, format: Format, view: &mut View) -> usize {
-    let mut used = estimate_tokens(render::notes_heading(format));
+/// A note with this text.
+fn note_piece(note: &Note, text: &str, format: Format) -> Piece<Note> {
+    let note = Note { text: text.to_owned(), ..note.clone() };
+    let text = render::render_note(&note, format);
+    Piece::new(note, text)
+}
+
+/// The notes that fit into what is left together with their heading, whole or cut after a sentence.
+fn fit_notes(notes: &[Note], left: usize, limits: &Limits, format: Format) -> Vec<Piece<Note>> {
+    let heading = estimate_tokens(render::notes_heading(format));
+    let Some(mut left) = left.checked_sub(heading) else { return Vec::new() };
+    let mut fitting = Vec::new();
     for note in notes {
-        let with = |text: &str| Note { text: text.to_owned(), ..note.clone() };
-        let cost = |text: &str| estimate_tokens(&render::render_note(&with(text), format));
-        let fits = |text: &str| used + cost(text) <= left;
-        let whole = match limits.max_text_chars {
+        let text = match limits.max_text_chars {
             0 => note.text.clone(),
             chars => cut_at_word(&note.text, chars),
         };
-        let text = if fits(&whole) { Some(whole) } else { cut_at_sentence(&whole, fits) };
-        if let Some(text) = text {
-            used += cost(&text);
-            view.notes.push(with(&text));
+        if let Some(piece) = fit(&text, left, |text| note_piece(note, text, format)) {
+            left -= piece.tokens;
+            fitting.push(piece);
         }
     }
-    if view.notes.is_empty() { 0 } else { used }
+    fitting
 }
 
 #[cfg(test)]
@@ -302,14 +298,15 @@ mod tests {
             |number| format!("- `push button number {number}` ×{number}: Button {number} is stuck.\n");
         text.extend((1..=tries).map(tried));
         let document = Document::parse(text);
-        let unread = document.unread(&Scope::Location(1)).expect("a section");
+        let scope = Scope::Location(1);
+        let section = document.section(&scope).expect("a section");
         let known = Known {
             linked: &|_, _| None,
             names: &PlaceNames::default(),
             ends: &HashMap::new(),
             circumstances: &Circumstances::default(),
         };
-        choose(&[unread], &known, &Limits::default(), format).remove(0)
+        choose(&[(scope, section)], &known, &Limits::default(), format).remove(0)
     }
 
     #[test]
@@ -317,9 +314,9 @@ mod tests {
         for format in [Format::Text, Format::Markdown, Format::Xml] {
             for tries in [0, 2, 40, 400] {
                 let view = view(tries, format);
-                let has_no_importance = |memory: &&Memory| memory.provenance.importance.is_none();
+                let has_no_importance = |piece: &&Piece<Memory>| piece.value.provenance.importance.is_none();
                 assert_eq!(view.memories.iter().filter(has_no_importance).count(), 3, "{tries}");
-                let tokens = estimate_tokens(&render::render(std::slice::from_ref(&view), format));
+                let tokens = estimate_tokens(&render::render(std::slice::from_ref(&view)));
                 assert!(tokens <= 300 && (tries < 40 || tokens > 270), "{tokens} tokens");
             }
         }
@@ -329,7 +326,7 @@ mod tests {
     fn without_a_budget_memories_have_their_age_too() {
         let text = "## World\n\n**[NOTE] Bell** *(2026-01-24)*\nIt rings.\n";
         let document = Document::parse(text.to_owned());
-        let unread = document.unread(&Scope::World).expect("a section");
+        let section = document.section(&Scope::World).expect("a section");
         let known = Known {
             linked: &|_, _| None,
             names: &PlaceNames::default(),
@@ -337,7 +334,7 @@ mod tests {
             circumstances: &Circumstances::default(),
         };
         let limits = Limits { max_tokens: None, ..Limits::default() }.at("2026-01-31T10:40:00Z");
-        let shown = render::render(&choose(&[unread], &known, &limits, Format::Text), Format::Text);
+        let shown = render::render(&choose(&[(Scope::World, section)], &known, &limits, Format::Text));
         assert!(shown.contains("1 week ago"), "{shown}");
     }
 
@@ -353,7 +350,8 @@ mod tests {
         let document = Document::parse(text);
         let of = |path: &str| {
             let scope = Scope::Folder(FolderPath::parse(path).expect("a path"));
-            document.unread(&scope).expect("a section")
+            let section = document.section(&scope).expect("a section");
+            (scope, section)
         };
         let known = Known {
             linked: &|_, _| None,
@@ -370,10 +368,10 @@ mod tests {
         for format in [Format::Text, Format::Markdown, Format::Xml] {
             for (own, max_tokens) in [(0, 150), (1, 150), (2, 300), (9, 300), (40, 300), (40, 120)] {
                 let views = folders([own, 9, 9], max_tokens, format);
-                let tokens = estimate_tokens(&render::render(&views, format));
+                let tokens = estimate_tokens(&render::render(&views));
                 assert!(tokens <= max_tokens, "{tokens} of {max_tokens} tokens");
                 let [child, source, root] = &views[..] else { panic!("three views") };
-                let lines = 2 * cost_of_view(&View { is_parent: true, ..source.clone() }, format, 2);
+                let lines = 2 * cost_of_view(&View { is_parent: true, ..source.clone() }, 2);
                 let alone = folders([own, 0, 0], max_tokens.saturating_sub(lines), format);
                 assert!(child.memories.len() >= alone[0].memories.len());
                 assert!(source.memories.len() >= root.memories.len(), "the nearest comes first");
@@ -384,13 +382,13 @@ mod tests {
         }
         for max_tokens in [40, 60, 80] {
             let views = folders([1, 9, 9], max_tokens, Format::Text);
-            let shown = render::render(&views, Format::Text);
+            let shown = render::render(&views);
             assert!(estimate_tokens(&shown) <= max_tokens, "{shown}");
             assert!(max_tokens < 60 || views[0].memories.len() == 1, "{shown}");
         }
         let views = folders([2, 0, 1], 300, Format::Text);
         assert_eq!(views.len(), 2, "nothing is known of `src`");
-        let shown = render::render(&folders([40, 1, 2], 120, Format::Text), Format::Text);
+        let shown = render::render(&folders([40, 1, 2], 120, Format::Text));
         assert!(
             shown.ends_with("(Folder src: 1 memory not shown)\n\n(Folder /: 2 memories not shown)\n"),
             "{shown}"

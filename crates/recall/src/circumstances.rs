@@ -1,6 +1,6 @@
 //! Facts that hold at every place, and what was done since a try.
 //!
-//! The section of the game and a way to read the memory file enter. The answer to what could have changed something since
+//! The section of the game and the text of the memory file enter. The answer to what could have changed something since
 //! leaves: something that was in the way is gone only when something is done, here or elsewhere.
 
 use std::cell::OnceCell;
@@ -24,23 +24,17 @@ pub struct Circumstances<'a> {
     /// Answers about the player's own state: inventory, score, health.
     pub(super) status: Vec<Attempt>,
     pub(super) running_episode: u64,
-    text: Option<Box<dyn Fn() -> String + 'a>>,
+    /// The text of the memory file.
+    text: &'a str,
     done: OnceCell<Vec<Attempt>>,
     pub(super) ahead: Option<&'a BestRun<'a>>,
 }
 
 impl<'a> Circumstances<'a> {
-    /// From the section of the game and the running episode. `text` reads the whole memory file; few recalls need it.
-    pub fn of(game: &Section, running_episode: u64, text: impl Fn() -> String + 'a) -> Circumstances<'a> {
+    /// From the section of the game, the running episode and the text of the memory file.
+    pub fn of(game: &Section, running_episode: u64, text: &'a str) -> Circumstances<'a> {
         let (not_understood, status) = (game.tried.clone(), game.seen.clone());
-        Circumstances {
-            not_understood,
-            status,
-            running_episode,
-            text: Some(Box::new(text)),
-            done: OnceCell::new(),
-            ahead: None,
-        }
+        Circumstances { not_understood, status, running_episode, text, done: OnceCell::new(), ahead: None }
     }
 
     /// The same with what of the best run is still to be done.
@@ -57,7 +51,7 @@ impl<'a> Circumstances<'a> {
     /// asked for: few recalls need them.
     fn done(&self) -> &[Attempt] {
         self.done.get_or_init(|| {
-            let text = self.text.as_ref().map(|read| read()).unwrap_or_default();
+            let text = self.text;
             let mut done = Vec::new();
             let mut end = 0;
             // Marks of an episode: `*(Ep5, T3)*`, `_(episode 5)_`.
@@ -82,7 +76,7 @@ impl<'a> Circumstances<'a> {
         })
     }
 
-    /// Takes the openers that hold in the running episode from the ways of a section. The memory file is read once, and
+    /// Takes the openers that hold in the running episode from the ways of a section. The memory file is searched
     /// only if an opener was done.
     pub(super) fn remove_done_openers<'w>(&self, ways: impl Iterator<Item = &'w mut Way>, here: &Section) {
         let of_episode = |attempts: &[Attempt]| -> Vec<Attempt> {
@@ -95,8 +89,7 @@ impl<'a> Circumstances<'a> {
         if opened.peek().is_none() {
             return;
         }
-        let text = self.text.as_ref().map(|read| read()).unwrap_or_default();
-        let known = known_ways(&text);
+        let known = known_ways(self.text);
         let refused = of_episode(&here.tried);
         for way in opened {
             let end = known.iter().find(|section| section.scope == Scope::Location(way.to));

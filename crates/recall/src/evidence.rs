@@ -358,7 +358,7 @@ mod tests {
     fn verdict(episode: u64, action: &str) -> String {
         let document = Document::parse(FILE.to_owned());
         let section = |scope: Scope| document.section(&scope).expect("a section");
-        let circumstances = Circumstances::of(&section(Scope::Game), episode, || FILE.to_owned());
+        let circumstances = Circumstances::of(&section(Scope::Game), episode, FILE);
         let evidence = Evidence::of(&section(Scope::Location(22)), &circumstances, action);
         let text = evidence.render(evidence.verdict.name(), "Stairs");
         text.trim_end().to_owned()
@@ -414,7 +414,7 @@ mod tests {
         let document = Document::parse(text.clone());
         let section = |scope: Scope| document.section(&scope).expect("a section");
         for (episode, expected) in [(1, "may_be_tried"), (2, "seen")] {
-            let circumstances = Circumstances::of(&section(Scope::Game), episode, || text.clone());
+            let circumstances = Circumstances::of(&section(Scope::Game), episode, &text);
             let evidence = Evidence::of(&section(Scope::Location(22)), &circumstances, "examine desk");
             assert_eq!(evidence.verdict.name(), expected, "in episode {episode}");
         }

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use crate::budget::estimate_tokens;
 use crate::{Evidence, Linked, View};
-use memories_document::Section;
 use memories_document::types::{Memory, MemoryObject, Scope};
+use memories_document::{Note, Section};
 use memories_notebook::MemoryObjects;
 
 /// The answer of `recall`: its text, and the parts of each scope.
@@ -15,14 +15,16 @@ pub fn recalled(text: &str, scopes: &[Value]) -> Value {
 
 /// The part of a scope in the answer of `recall`.
 pub fn view(objects: &MemoryObjects<'_>, view: &View) -> Value {
-    let memories = objects.list((&view.scope, &view.name), &view.memories);
-    let linked = view.linked.iter().map(|Linked { scope, name, memory }| objects.object(scope, name, memory));
+    let memories = view.memories.iter().map(|piece| objects.object(&view.scope, &view.name, &piece.value));
+    let linked = view.linked.iter().map(|piece| &piece.value);
+    let linked = linked.map(|Linked { scope, name, memory }| objects.object(scope, name, memory));
+    let notes: Vec<&Note> = view.notes.iter().map(|piece| &piece.value).collect();
     let mut value = json!({
         "scope": view.scope, "name": view.name, "visits": view.visits, "episodes": view.episodes,
-        "memories": memories, "linked": linked.collect::<Vec<_>>(),
+        "memories": memories.collect::<Vec<_>>(), "linked": linked.collect::<Vec<_>>(),
         "ways": view.actions.ways, "worked": view.actions.worked, "seen": view.actions.seen, "tried": view.actions.tried,
         "not_understood": view.actions.not_understood,
-        "notes": view.notes, "memories_left_out": view.memories_left_out, "ways_left_out": view.ways_left_out,
+        "notes": notes, "memories_left_out": view.memories_left_out, "ways_left_out": view.ways_left_out,
         "worked_left_out": view.worked_left_out, "seen_left_out": view.seen_left_out, "tried_left_out": view.tried_left_out,
         "notes_left_out": view.notes_left_out,
     });

@@ -1,72 +1,20 @@
 //! Resolves the sections that a person names: by scope, or by the name of a place.
 //!
-//! Names enter, and a memory file or a snapshot of it; the sections of the scopes leave. A command that
-//! reads a large file once for one place reads no more than it needs ([`read`]).
+//! Names enter, and a memory file or a snapshot of it; the sections of the scopes leave.
 
-use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::sync::LazyLock;
 
 use crate::error::RecallError;
-use memories_document::grammar::{Heading, is_place_called};
+use memories_document::grammar::Heading;
 use memories_document::link::Link;
 use memories_document::types::{FolderPath, Memory, Scope, ScopeName, Viewer};
-use memories_document::{PlaceNames, Section, UnreadSection, nearest};
+use memories_document::{PlaceNames, Section, nearest};
 use memories_notebook::Snapshot;
 use memories_store::Store;
 
 /// Limit of suggestions for a name that no place has.
 const SUGGESTED: usize = 5;
-
-/// Reads as much of a memory file as a recall of these scopes needs: their sections, those to which their
-/// memories link, and what holds wherever the player is.
-///
-/// # Errors
-///
-/// When the file cannot be read, or a name is that of several places.
-pub fn read(store: &Store, names: &[ScopeName]) -> Result<Snapshot, RecallError> {
-    let names = &with_parents(names);
-    let is_named = |scope: &Scope, name: &str| {
-        *scope == Scope::Game
-            || names.iter().any(|meant| match meant {
-                ScopeName::Scope(meant) => meant == scope,
-                ScopeName::Name(meant) | ScopeName::Place(meant) => is_place_called(scope, name, meant),
-            })
-    };
-    let mut snapshot = Snapshot::read_sections(store, is_named)?;
-    let is_wanted = |scope: &Scope, wanted: &[Scope]| *scope == Scope::Game || wanted.contains(scope);
-    let meant = match resolve(&snapshot, &Viewer::Person, names) {
-        // Suggesting similar names needs the whole file.
-        Err(RecallError::UnknownName { .. }) => return Ok(Snapshot::read(store)?),
-        meant => meant?,
-    };
-    if meant.iter().any(|meant| meant.to_come.is_some()) {
-        // The id that a place would get depends on all places.
-        return Ok(Snapshot::read(store)?);
-    }
-    let mut wanted: Vec<Scope> = meant.into_iter().map(|meant| meant.scope).collect();
-    if names.iter().any(|name| !matches!(name, ScopeName::Scope(_))) {
-        // Another section of the same scope may bear another name: it belongs to it all the same.
-        snapshot = Snapshot::read_sections(store, |scope, _| is_wanted(scope, &wanted))?;
-    }
-    let linked = linked_scopes(&snapshot, &wanted);
-    if !linked.is_empty() {
-        wanted.extend(linked);
-        snapshot = Snapshot::read_sections(store, |scope, _| is_wanted(scope, &wanted))?;
-    }
-    Ok(snapshot)
-}
-
-/// The scopes and the folders above each folder among them.
-fn with_parents(names: &[ScopeName]) -> Cow<'_, [ScopeName]> {
-    let asked = || names.iter().filter_map(ScopeName::scope);
-    let above = parents_of(asked());
-    if above.is_empty() {
-        Cow::Borrowed(names)
-    } else {
-        Cow::Owned(names.iter().cloned().chain(above.into_iter().map(ScopeName::Scope)).collect())
-    }
-}
 
 /// The folders above each folder of some scopes, without these scopes: each once, the deepest first.
 pub(super) fn parents_of<'a>(scopes: impl Iterator<Item = &'a Scope> + Clone) -> Vec<Scope> {
@@ -91,7 +39,7 @@ pub(super) fn parents_of<'a>(scopes: impl Iterator<Item = &'a Scope> + Clone) ->
 ///
 /// See [`RecallError`].
 pub fn read_scopes(store: &Store, names: &[ScopeName]) -> Result<Vec<(Scope, Section)>, RecallError> {
-    owned_sections(&read(store, names)?, &Viewer::Person, names)
+    owned_sections(&Snapshot::read(store)?, &Viewer::Person, names)
 }
 
 /// As [`read_scopes`], from a snapshot and as a reader sees it. A section that may not be seen is as empty as one that
@@ -119,11 +67,16 @@ pub fn owned_sections(
     viewer: &Viewer,
     names: &[ScopeName],
 ) -> Result<Vec<(Scope, Section)>, RecallError> {
+    Ok(owned(snapshot, viewer, resolve(snapshot, viewer, names)?))
+}
+
+/// The sections of scopes that are meant.
+pub(super) fn owned(snapshot: &Snapshot, viewer: &Viewer, meant: Vec<Meant>) -> Vec<(Scope, Section)> {
     let owned = |Meant { scope, to_come }: Meant| match to_come {
         Some(name) => (scope, Section { name, ..Section::default() }),
         None => (scope.clone(), seen(snapshot, viewer, &scope).clone()),
     };
-    Ok(resolve(snapshot, viewer, names)?.into_iter().map(owned).collect())
+    meant.into_iter().map(owned).collect()
 }
 
 /// The folders above each folder that is named, as far as they have live memories, the deepest first.
@@ -216,18 +169,6 @@ fn place_called<'a>(
         }
         _ => Err(RecallError::AmbiguousName { name: name.to_owned(), candidates }),
     }
-}
-
-/// The scopes to which live memories of some scopes link, without these scopes.
-fn linked_scopes(snapshot: &Snapshot, scopes: &[Scope]) -> Vec<Scope> {
-    let mut linked: Vec<Scope> = Vec::new();
-    let sections: Vec<UnreadSection<'_>> = scopes.iter().map(|scope| snapshot.unread(scope)).collect();
-    let entries = sections.iter().flat_map(UnreadSection::live).filter(|entry| entry.may_link());
-    for link in entries.flat_map(|entry| links_of(&entry.read())) {
-        let other = link.scope.filter(|scope| link.title.is_some() && !scopes.contains(scope));
-        linked.extend(other.filter(|scope| !linked.contains(scope)));
-    }
-    linked
 }
 
 /// The links of a memory.

@@ -1,11 +1,10 @@
 //! How memories rank in a recall, and how much room each rank may take.
 
-use memories_document::entry_text::Head;
 use memories_document::types::instant::Instant;
-use memories_document::types::{DEFAULT_IMPORTANCE, Persistence};
+use memories_document::types::{DEFAULT_IMPORTANCE, Memory, Persistence};
 
 /// Categories of what was found out and leads on.
-pub(super) const FINDS: [&str; 4] = ["SUCCESS", "DISCOVERY", "PUZZLE", "PROCEDURE"];
+const FINDS: [&str; 4] = ["SUCCESS", "DISCOVERY", "PUZZLE", "PROCEDURE"];
 
 /// Room in tokens for the memories of each rank, all together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,22 +36,18 @@ pub(super) struct Rank {
 }
 
 impl Rank {
-    /// The rank of an entry with that number.
-    pub(super) fn of(head: &Head, at: usize) -> Rank {
-        let contests_nothing = !head.contests();
-        let is_core_or_danger = head.kind.persistence == Persistence::Core || head.kind.category.is_danger();
-        let is_scored = head.score_change.is_some_and(|change| change != 0);
-        let is_found =
-            FINDS.contains(&head.kind.category.as_str()) && head.importance() >= DEFAULT_IMPORTANCE;
+    /// The rank of a memory with that number.
+    pub(super) fn of(memory: &Memory, at: usize) -> Rank {
+        let provenance = &memory.provenance;
         Rank {
-            contests_nothing,
-            is_core_or_danger,
-            is_scored,
-            is_found,
-            importance: head.importance(),
-            episode: head.episode,
-            turn: head.turns.map(|turns| turns.last),
-            date: head.date,
+            contests_nothing: !memory.contests(),
+            is_core_or_danger: memory.persistence == Persistence::Core || memory.category.is_danger(),
+            is_scored: provenance.score_change.is_some_and(|change| change != 0),
+            is_found: FINDS.contains(&memory.category.as_str()) && memory.importance() >= DEFAULT_IMPORTANCE,
+            importance: memory.importance(),
+            episode: provenance.episode,
+            turn: provenance.turns.map(|turns| turns.last),
+            date: provenance.date.as_deref().and_then(Instant::of),
             at,
         }
     }

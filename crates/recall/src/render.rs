@@ -19,11 +19,11 @@ use memories_document::types::text::escape_xml;
 use memories_document::types::{Memory, Persistence, Provenance, Scope, Status, written_by};
 
 /// All views, ended by a line break.
-pub fn render(views: &[View], format: Format) -> String {
+pub fn render(views: &[View]) -> String {
     let several = views.len() > 1;
-    let parts: Vec<String> = views.iter().map(|view| render_view(view, format, several)).collect();
-    let notice = if views.iter().any(shows_something) { notice(format) } else { String::new() };
-    notice + &parts.join("\n")
+    let parts: Vec<String> = views.iter().map(|view| render_view(view, several)).collect();
+    let notice = views.iter().find(|view| shows_something(view)).map(|view| notice(view.format));
+    notice.unwrap_or_default() + &parts.join("\n")
 }
 
 /// The line before everything that is remembered.
@@ -41,7 +41,8 @@ fn shows_something(view: &View) -> bool {
 }
 
 /// One view, ended by a line break. A first visit has no header where it stands alone.
-pub(super) fn render_view(view: &View, format: Format, several: bool) -> String {
+pub(super) fn render_view(view: &View, several: bool) -> String {
+    let format = view.format;
     let shown = view.memories.len() + view.actions.len() + view.notes.len();
     let actions_left_out =
         view.ways_left_out + view.worked_left_out + view.seen_left_out + view.tried_left_out;
@@ -52,9 +53,9 @@ pub(super) fn render_view(view: &View, format: Format, several: bool) -> String 
         return "First visit - no prior experiences\n".to_owned();
     }
     if view.is_parent && !shows_something(view) {
-        return render_nothing_fits(view, format);
+        return render_nothing_fits(view);
     }
-    let mut out = render_header(view, format);
+    let mut out = render_header(view);
     if first_visit {
         out.push_str("First visit - no prior experiences\n");
     } else if let Some(visits) = render_visits(view) {
@@ -72,21 +73,19 @@ pub(super) fn render_view(view: &View, format: Format, several: bool) -> String 
         let _ = writeln!(out, "{gap}No memories yet");
     }
     for group in Group::ALL {
-        let mut members = view.memories.iter().filter(|memory| Group::of(memory) == group).peekable();
+        let mut members = view.memories.iter().filter(|piece| Group::of(&piece.value) == group).peekable();
         if members.peek().is_some() {
             out.push_str(group.heading(format));
         }
-        for memory in members {
-            out.push_str(&render_memory(memory, format, view.now));
-        }
+        out.extend(members.map(|piece| &*piece.text));
     }
     if !view.linked.is_empty() {
         out.push_str(linked_heading(format));
-        view.linked.iter().for_each(|linked| out.push_str(&render_linked(linked, format, view.now)));
+        out.extend(view.linked.iter().map(|piece| &*piece.text));
     }
     if !view.notes.is_empty() {
         out.push_str(notes_heading(format));
-        view.notes.iter().for_each(|note| out.push_str(&render_note(note, format)));
+        out.extend(view.notes.iter().map(|piece| &*piece.text));
     }
     if !first_visit {
         out.push_str(&view.actions.render(format));
@@ -104,16 +103,16 @@ pub(super) fn render_view(view: &View, format: Format, several: bool) -> String 
 }
 
 /// The line about a folder above of which nothing fits into the budget.
-fn render_nothing_fits(view: &View, format: Format) -> String {
+fn render_nothing_fits(view: &View) -> String {
     let counts = left_out(view).unwrap_or_else(|| "nothing shown".to_owned()).replace(" more ", " ");
     let note = format!("{}: {counts}", write_key(&view.scope));
-    match format {
+    match view.format {
         Format::Xml => format!("<note>{}</note>\n", escape_xml(&note)),
         Format::Text | Format::Markdown => format!("({note})\n"),
     }
 }
 
-fn render_header(view: &View, format: Format) -> String {
+fn render_header(view: &View) -> String {
     let kind = match &view.scope {
         Scope::Location(_) => "Location Memory",
         Scope::Npc(_) => "Character Memory",
@@ -123,7 +122,7 @@ fn render_header(view: &View, format: Format) -> String {
     };
     let key = write_key(&view.scope);
     let called = if view.name.is_empty() { key.clone() } else { format!("{} ({key})", one_line(&view.name)) };
-    match format {
+    match view.format {
         Format::Text => format!("{kind} for {called}:\n\n"),
         Format::Markdown => format!("## {called}\n\n"),
         Format::Xml => {
@@ -166,12 +165,7 @@ impl Group {
 
     /// The group of a memory.
     pub(super) fn of(memory: &Memory) -> Group {
-        Group::of_kind(memory.persistence, memory.status)
-    }
-
-    /// The group of memories of that persistence and status.
-    pub(super) fn of_kind(persistence: Persistence, status: Status) -> Group {
-        match (persistence, status) {
+        match (memory.persistence, memory.status) {
             (Persistence::Ephemeral, _) => Group::Ephemeral,
             (_, Status::Tentative) => Group::Tentative,
             _ => Group::Firm,

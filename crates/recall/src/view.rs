@@ -1,8 +1,9 @@
-//! The result of a recall for one scope, before it is rendered.
+//! The result of a recall for one scope, with its rendered pieces.
 
 use crate::actions::Actions;
+use crate::fit::Piece;
+use crate::format::Format;
 use memories_document::Note;
-use memories_document::types::instant::Instant;
 use memories_document::types::{Memory, Scope};
 
 /// The memories and tried actions of one scope that fit into the budget.
@@ -10,6 +11,8 @@ use memories_document::types::{Memory, Scope};
 pub struct View {
     /// The scope shown.
     pub scope: Scope,
+    /// The format in which it is rendered.
+    pub(super) format: Format,
     /// True for a folder that is shown because one below it was asked for.
     pub is_parent: bool,
     /// Its name; may be empty.
@@ -18,16 +21,14 @@ pub struct View {
     pub visits: u64,
     /// The episodes with a visit.
     pub episodes: Vec<u64>,
-    /// The present time, by which its memories have an age.
-    pub now: Option<Instant>,
     /// Memories shown, in the order of the file; texts may be cut.
-    pub memories: Vec<Memory>,
+    pub memories: Vec<Piece<Memory>>,
     /// Memories of other sections to which these link by `See also:`.
-    pub linked: Vec<Linked>,
+    pub linked: Vec<Piece<Linked>>,
     /// Ways, actions that worked, what was seen, and tries that are shown.
     pub actions: Actions,
     /// Notes of a person outside entries, in the order of the file; texts may be cut.
-    pub notes: Vec<Note>,
+    pub notes: Vec<Piece<Note>>,
     /// Line of the section's heading, where it is misread and so nothing is known of its memories.
     pub misread_line: Option<usize>,
     /// Live memories that are not shown.

@@ -387,14 +387,14 @@ impl Holdings {
     pub fn of(document: &Document) -> Holdings {
         let mut holdings = Holdings::default();
         let mut most = 0;
-        for unread in document.unread_sections() {
-            let live = unread.live().count() as u64;
-            holdings.places += u64::from(matches!(unread.scope, Scope::Location(_)));
+        for (scope, section) in document.each_section() {
+            let live = section.live().count() as u64;
+            holdings.places += u64::from(matches!(scope, Scope::Location(_)));
             holdings.memories += live;
-            holdings.tried += unread.section.tried.len() as u64;
+            holdings.tried += section.tried.len() as u64;
             if holdings.largest.is_none() || live >= most {
                 most = live;
-                holdings.largest = Some((unread.scope, unread.section.name.clone()));
+                holdings.largest = Some((scope, section.name));
             }
         }
         holdings

@@ -142,7 +142,7 @@ pub fn text_of(bytes: Vec<u8>, path: &Path) -> Result<String, StoreError> {
 }
 
 /// True if a file begins like UTF-16 without a byte order mark, which may be valid UTF-8.
-pub fn is_utf16(start: &[u8]) -> bool {
+fn is_utf16(start: &[u8]) -> bool {
     let Some(zeros) = start.first_chunk::<4>().map(|bytes| bytes.map(|byte| byte == 0)) else { return false };
     matches!(zeros, [true, false, true, false] | [false, true, false, true])
 }

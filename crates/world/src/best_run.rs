@@ -115,7 +115,7 @@ impl<'a> BestRun<'a> {
     }
 
     fn entry(snapshot: &Snapshot) -> Option<Memory> {
-        Some(snapshot.unread(&Scope::Game).live_with_title(BEST_RUN)?.read())
+        snapshot.section(&Scope::Game).live_with_title(BEST_RUN).cloned()
     }
 
     fn steps(&self, graph: &Graph<'_>, goal: Option<&str>, from: Option<u64>) -> Option<Next<'_>> {

@@ -91,7 +91,7 @@ pub(crate) fn hint_at_near_sections<'a>(
         if !has_text_id || is_there() {
             continue;
         }
-        if let Some(near) = near_section(scope, snapshot.all_headings().map(|(scope, _)| scope)) {
+        if let Some(near) = near_section(scope, snapshot.headings().map(|heading| &heading.scope)) {
             ui.hint(&format!("nothing is known of {scope}; {near}"));
         }
     }

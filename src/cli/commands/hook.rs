@@ -19,7 +19,8 @@ use memories_agents::work::verdict::Verdict;
 use memories_agents::work::{Work, keep};
 use memories_document::types::frame::NOTICE;
 use memories_document::types::{Scope, ScopeName, Viewer, json};
-use memories_recall::{Actions, Format, read, recall, render};
+use memories_notebook::Snapshot;
+use memories_recall::{Actions, Format, recall, render};
 use memories_store::Store;
 
 use event::{Event, EventKind, HookAgent, Said};
@@ -122,12 +123,12 @@ fn start(cli: &Cli<'_>, work: &Work<'_>) -> Result<Option<String>, Failure> {
         }
     }
     let names: Vec<ScopeName> = scopes.into_iter().map(ScopeName::Scope).collect();
-    let snapshot = read(work.store, &names)?;
+    let snapshot = Snapshot::read(work.store)?;
     let mut views = recall(&snapshot, &Viewer::Person, &names, &limits, Format::Text)?;
     views.retain(|view| {
         !view.memories.is_empty() || view.actions != Actions::default() || !view.notes.is_empty()
     });
-    Ok((!views.is_empty()).then(|| render(&views, Format::Text)))
+    Ok((!views.is_empty()).then(|| render(&views)))
 }
 
 /// Tells what is known of a command, before it runs.

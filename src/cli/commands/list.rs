@@ -9,7 +9,7 @@ use crate::cli::failure::Failure;
 use crate::cli::paint;
 use crate::cli::section_order::{Order, arranged};
 use memories_document::types::{Moment, Scope};
-use memories_document::{Document, PlaceNames, UnreadSection};
+use memories_document::{PlaceNames, Section};
 use memories_notebook::Snapshot;
 
 /// List all places and other scopes with what they hold
@@ -49,12 +49,12 @@ struct Row {
 }
 
 impl Row {
-    fn of(unread: UnreadSection<'_>) -> Row {
+    fn of(scope: Scope, section: Section) -> Row {
         let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
-        let live = unread.live().count();
-        let (superseded, section) = (unread.entries.len() - live, unread.section.into_owned());
+        let live = section.live().count();
+        let superseded = section.memories.len() - live;
         Row {
-            scope: unread.scope,
+            scope,
             name: section.name,
             visits: section.visits,
             episodes: section.episodes.into_boxed_slice(),
@@ -82,17 +82,16 @@ pub(crate) const FACTS: Facts =
 pub fn run(cli: Cli<'_>, args: ListArgs) -> Result<u8, Failure> {
     let ListArgs { order } = args;
     let store = cli.store()?;
-    let document = Document::parse(Snapshot::read(&store)?.into_text());
-    let sections = arranged(&document, order, Row::of);
+    let snapshot = Snapshot::read(&store)?;
+    let sections = arranged(snapshot.document(), order, Row::of);
     if cli.ui.json {
-        drop(document);
         let file = store.path().display().to_string();
         return cli.ui.json_answer(&List { file, order, sections });
     }
     if sections.is_empty() {
         cli.ui.notice("no memories recorded yet");
     }
-    let names = PlaceNames::of(document.headings());
+    let names = PlaceNames::of(snapshot.headings());
     let width = sections.iter().map(|row| row.scope.to_string().len()).max().unwrap_or(0);
     for Row { scope, name, visits, memory_count, tried_count, .. } in &sections {
         let memories = counted(*memory_count, "memory", "memories");

@@ -16,7 +16,7 @@ use memories_document::types::{Memory, Scope, ScopeName, Viewer};
 use memories_notebook::{MemoryObjects, Snapshot};
 use memories_recall::brief::{USUAL, newest, render_brief};
 use memories_recall::budget::estimate_tokens;
-use memories_recall::{Format, Limits, json, owned_sections, parent_sections, read, recall_newest, render};
+use memories_recall::{Format, Limits, json, owned_sections, parent_sections, recall_newest, render};
 
 /// Print what matters at a place, within a budget of tokens
 #[derive(Debug, clap::Args)]
@@ -91,7 +91,7 @@ pub fn run(cli: Cli<'_>, args: RecallArgs) -> Result<u8, Failure> {
         Limits { max_tokens: max_tokens.or(defaults.max_tokens), ..defaults }
     };
     let (store, names) = (cli.store()?, parse_scopes(&cli.settings.working_folder, &scopes)?);
-    let snapshot = read(&store, &names)?;
+    let snapshot = Snapshot::read(&store)?;
     cli.ui.warnings(&snapshot.warning());
     hint_at_near_sections(cli.ui, &snapshot, names.iter().filter_map(ScopeName::scope));
     if brief {
@@ -104,7 +104,7 @@ pub fn run(cli: Cli<'_>, args: RecallArgs) -> Result<u8, Failure> {
     }
     let last = last.unwrap_or(usize::MAX);
     let views = recall_newest(&snapshot, &Viewer::Person, &names, &limits, format, last)?;
-    show(cli, &snapshot, &render(&views, format), |objects| {
+    show(cli, &snapshot, &render(&views), |objects| {
         views.iter().map(|view| json::view(objects, view)).collect()
     })
 }

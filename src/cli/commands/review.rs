@@ -10,6 +10,7 @@ use crate::cli::commands::correct::target;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
+use memories_document::grammar::Heading;
 use memories_document::types::frame::{indented, one_line};
 use memories_document::types::{Memory, MemoryObject, Moment, Scope, same_title};
 use memories_notebook::correct::{Corrected, Correction};
@@ -96,11 +97,11 @@ fn list(cli: Cli<'_>, snapshot: &Snapshot, wanted: Option<&Scope>) -> Result<u8,
     let mut known = HashSet::new();
     let mut waiting = Vec::new();
     let mut text = String::new();
-    for (scope, name) in snapshot.all_headings() {
-        if wanted.is_some_and(|wanted| *wanted != scope) || !known.insert(scope.clone()) {
+    for Heading { scope, name } in snapshot.headings() {
+        if wanted.is_some_and(|wanted| wanted != scope) || !known.insert(scope.clone()) {
             continue;
         }
-        let (scope, section) = (&scope, snapshot.section(&scope));
+        let section = snapshot.section(scope);
         for memory in section.live() {
             let Some(doubt) = doubt_of(memory) else { continue };
             let titles = contested_titles(scope, memory);

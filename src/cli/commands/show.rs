@@ -16,7 +16,7 @@ use memories_document::scan::BYTE_ORDER_MARK;
 use memories_document::types::{Scope, Viewer};
 use memories_document::ways::anchor;
 use memories_document::ways::escape;
-use memories_document::{Document, PlaceNames, Section, mark_notes};
+use memories_document::{PlaceNames, Section, mark_notes};
 use memories_notebook::{MemoryObjects, Snapshot};
 
 /// Print a whole section, superseded memories too
@@ -56,12 +56,12 @@ pub fn run(cli: Cli<'_>, args: ShowArgs) -> Result<u8, Failure> {
     let Some(scope) = scope else { return show_all(cli, order.unwrap_or_default()) };
     let store = cli.store()?;
     let names = [cli.settings.working_folder.scope_name(&scope)?.existing()];
-    let snapshot = memories_recall::read(&store, &names)?;
+    let snapshot = Snapshot::read(&store)?;
     cli.ui.warnings(&snapshot.warning());
     let (scope, section) = memories_recall::sections(&snapshot, &Viewer::Person, &names)?.remove(0);
     let texts: Vec<&str> = snapshot.section_texts(&scope).collect();
     if texts.is_empty() {
-        return Err(no_section(&scope, snapshot.all_headings().map(|(scope, _)| scope)));
+        return Err(no_section(&scope, snapshot.headings().map(|heading| &heading.scope)));
     }
     if cli.ui.json {
         return cli.ui.json_answer(&section_json(&MemoryObjects::of(&snapshot), &scope, section));
@@ -75,8 +75,8 @@ pub fn run(cli: Cli<'_>, args: ShowArgs) -> Result<u8, Failure> {
 fn show_all(cli: Cli<'_>, order: Order) -> Result<u8, Failure> {
     let snapshot = Snapshot::read(&cli.store()?)?;
     cli.ui.warnings(&snapshot.warning());
-    let document = Document::parse(snapshot.text().to_owned());
-    let sections = arranged(&document, order, |unread| unread.read());
+    let document = snapshot.document();
+    let sections = arranged(document, order, |scope, section| (scope, section));
     if cli.ui.json {
         let objects = MemoryObjects::of(&snapshot);
         let sections: Value =

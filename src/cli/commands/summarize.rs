@@ -10,7 +10,8 @@ use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use memories_document::Section;
 use memories_document::types::{Scope, Viewer, did_you_mean};
-use memories_recall::{RecallError, owned_sections, read};
+use memories_notebook::Snapshot;
+use memories_recall::{RecallError, owned_sections};
 
 /// Let a model summarize a place in two or three sentences
 #[derive(Debug, clap::Args)]
@@ -43,7 +44,7 @@ pub fn run(mut cli: Cli<'_>, args: SummarizeArgs) -> Result<u8, Failure> {
     let SummarizeArgs { scope: named, model } = args;
     let store = cli.store()?;
     let names = [cli.settings.working_folder.scope_name(&named)?.existing()];
-    let snapshot = read(&store, &names)?;
+    let snapshot = Snapshot::read(&store)?;
     let (scope, section) = match owned_sections(&snapshot, &Viewer::Person, &names) {
         Ok(mut found) => {
             found.pop().map_or((None, Section::default()), |(scope, section)| (Some(scope), section))

@@ -8,8 +8,8 @@ use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
 use memories_document::text::stored_line;
 use memories_document::types::{FolderPath, Scope, ScopeName, Viewer};
-use memories_notebook::MemoryObjects;
-use memories_recall::{Circumstances, Evidence, json, owned_sections, read};
+use memories_notebook::{MemoryObjects, Snapshot};
+use memories_recall::{Circumstances, Evidence, json, owned_sections};
 
 /// Ask whether an action has been tried in vain at a place
 #[derive(Debug, clap::Args)]
@@ -67,7 +67,7 @@ pub fn run(cli: Cli<'_>, args: TriedArgs) -> Result<u8, Failure> {
     }
     names.push(ScopeName::Scope(Scope::Game));
     let notebook = cli.notebook()?;
-    let snapshot = read(notebook.store(), &names)?;
+    let snapshot = Snapshot::read(notebook.store())?;
     let sections = owned_sections(&snapshot, &Viewer::Person, &names)?;
     let ((scope, section), (_, game)) = (&sections[0], &sections[sections.len() - 1]);
     if inventory.is_some() {
@@ -75,8 +75,7 @@ pub fn run(cli: Cli<'_>, args: TriedArgs) -> Result<u8, Failure> {
             "`--inventory` is not used: the verdict is what the game replied and what happened since",
         );
     }
-    let circumstances =
-        Circumstances::of(game, notebook.state().episode, || snapshot.whole_text().into_owned());
+    let circumstances = Circumstances::of(game, notebook.state().episode, snapshot.text());
     let evidence = Evidence::of(section, &circumstances, &action);
     if cli.ui.json {
         cli.ui.json_answer(&json::tried(&MemoryObjects::of(&snapshot), scope, section, &evidence))?;

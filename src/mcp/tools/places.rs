@@ -9,9 +9,10 @@ use crate::mcp::parameter::Parameter;
 use crate::mcp::tools::schema;
 use crate::mcp::tools::searching::{NOTHING_YET, QUERY_MEMORIES};
 use crate::mcp::tools::tool::{Call, Effect, Tool};
+use memories_document::Note;
 use memories_document::types::{Memory, Scope, ScopeName};
 use memories_llm::Choice;
-use memories_recall::{Circumstances, Evidence, Format, View, render};
+use memories_recall::{Circumstances, Evidence, View, render};
 use memories_record::effect::Effect as TurnEffect;
 use memories_record::turn::Turn;
 use memories_record::{Judge, RecordError, RecordSettings, Recorder};
@@ -130,11 +131,13 @@ fn get_location_memories(call: &Call<'_>) -> Result<Answer, Refusal> {
     let value =
         |scope: &Scope, memory: &Memory| memory_value(scope, memory, f64::from(memory.importance()) / 1000.0);
     // The folders above a folder are views of their own.
-    let of = |view: &View| view.memories.iter().map(|memory| value(&view.scope, memory)).collect::<Vec<_>>();
+    let of =
+        |view: &View| view.memories.iter().map(|piece| value(&view.scope, &piece.value)).collect::<Vec<_>>();
     let shown: Vec<Value> = views.iter().flat_map(of).collect();
-    let linked = views.iter().flat_map(|view| &view.linked);
+    let linked = views.iter().flat_map(|view| &view.linked).map(|piece| &piece.value);
     let linked: Vec<Value> = linked.map(|linked| value(&linked.scope, &linked.memory)).collect();
     let left_out: usize = views.iter().map(|view| view.memories_left_out).sum();
+    let notes: Vec<&Note> = view.notes.iter().map(|piece| &piece.value).collect();
     let data = json!({
         "query": view.scope.label(&view.name),
         "memories": shown,
@@ -145,7 +148,7 @@ fn get_location_memories(call: &Call<'_>) -> Result<Answer, Refusal> {
         "seen": view.actions.seen,
         "tried": view.actions.tried,
         "not_understood": view.actions.not_understood,
-        "notes": view.notes,
+        "notes": notes,
         "memories_left_out": left_out,
         "ways_left_out": view.ways_left_out,
         "worked_left_out": view.worked_left_out,
@@ -153,7 +156,7 @@ fn get_location_memories(call: &Call<'_>) -> Result<Answer, Refusal> {
         "tried_left_out": view.tried_left_out,
         "notes_left_out": view.notes_left_out,
     });
-    let text = render(&views, Format::Text);
+    let text = render(&views);
     let for_programs = call.for_programs(|objects| {
         let scopes: Vec<Value> =
             views.iter().map(|view| memories_recall::json::view(objects, view)).collect();
@@ -200,9 +203,8 @@ fn check_action(call: &Call<'_>) -> Result<Answer, Refusal> {
         .hint(format!("run `memories tried {scope} COMMAND` in a shell")));
     }
     let snapshot = call.memories.snapshot()?;
-    let circumstances = Circumstances::of(game, call.memories.notebook().state().episode, || {
-        snapshot.whole_text().into_owned()
-    });
+    let running = call.memories.notebook().state().episode;
+    let circumstances = Circumstances::of(game, running, snapshot.text());
     let evidence = Evidence::of(section, &circumstances, &action);
     let advice = if evidence.in_vain() { "leave it" } else { "may be tried" };
     let text = evidence.render(advice, &scope.label(&section.name));

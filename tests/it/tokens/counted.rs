@@ -45,11 +45,8 @@ fn recall_texts() -> BTreeSet<String> {
 fn recall(store: &Store, scope: &Scope, max_tokens: Option<usize>, format: Format) -> String {
     let names = [ScopeName::Scope(scope.clone())];
     let limits = Limits { max_tokens, ..Limits::default() };
-    let snapshot = memories::recall::read(store, &names).expect("readable");
-    render(
-        &memories::recall::recall(&snapshot, &Viewer::Person, &names, &limits, format).expect("known"),
-        format,
-    )
+    let snapshot = memories::notebook::Snapshot::read(store).expect("readable");
+    render(&memories::recall::recall(&snapshot, &Viewer::Person, &names, &limits, format).expect("known"))
 }
 
 #[test]

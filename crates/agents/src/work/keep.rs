@@ -38,12 +38,7 @@ struct Kept<'a> {
 /// # Errors
 ///
 /// See [`NotebookError`].
-pub fn keep(
-    notebook: &Notebook,
-    session: &str,
-    now: u64,
-    limit: usize,
-) -> Result<usize, NotebookError> {
+pub fn keep(notebook: &Notebook, session: &str, now: u64, limit: usize) -> Result<usize, NotebookError> {
     let log = CommandLog::of(notebook.store().sidecar());
     let lines: Vec<Line> = Log::read(&log)?.lines().collect();
     let kept = actions(&lines);

@@ -26,8 +26,8 @@ use memories_document::types::frame::one_line;
 use memories_document::types::text::{fold_spaces, truncate};
 use memories_document::types::{FolderPath, Memory, MemoryObject, Scope, ScopeName, Viewer};
 use memories_llm::redact::redacted;
-use memories_notebook::{MemoryObjects, NotebookError};
-use memories_recall::{owned_sections, read};
+use memories_notebook::{MemoryObjects, Snapshot};
+use memories_recall::owned_sections;
 use memories_store::{CommandLog, Store};
 
 use command::Command;
@@ -126,7 +126,7 @@ impl Work<'_> {
         let scopes: Vec<Scope> =
             std::iter::once(folder.clone()).chain(folder.parents()).map(Scope::Folder).collect();
         let names: Vec<ScopeName> = scopes.iter().cloned().map(ScopeName::Scope).collect();
-        let snapshot = read(self.store, &names)?;
+        let snapshot = Snapshot::read(self.store)?;
         let sections = owned_sections(&snapshot, &Viewer::Person, &names)?;
         let section = sections.first().map(|(_, section)| section);
         let tried = section.map_or(&[][..], |section| &section.tried);

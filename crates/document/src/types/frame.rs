@@ -132,18 +132,6 @@ pub fn text_below<'t>(title: &str, text: &'t str) -> Cow<'t, str> {
     }
 }
 
-/// Letters compared at the beginning of a title and of its text.
-const LETTERS: usize = 6;
-
-/// True if a text may begin with its title as both are written, so that [`text_below`] shows less of it.
-pub fn begins_alike(title: &str, body: &str) -> bool {
-    first_letters(title).eq(first_letters(body))
-}
-
-fn first_letters(text: &str) -> impl Iterator<Item = char> {
-    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).take(LETTERS)
-}
-
 /// A title before its origin in parentheses. Where it ends like an origin of its own, that has a backslash.
 pub fn title_before_origin(title: &str) -> Cow<'_, str> {
     let title = one_line(title);
@@ -239,7 +227,6 @@ mod tests {
             ("Nothing", "", ""),
         ] {
             assert_eq!(text_below(title, text), below, "{title}");
-            assert!(text_below(title, text) == text || begins_alike(title, text), "{title}");
         }
     }
 

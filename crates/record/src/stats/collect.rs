@@ -10,10 +10,9 @@ use crate::stats::figures::{
     ContestedMemory, EpisodeFigures, JournalFigures, PlaceFigures, Stats, TokenFigures, TopLocation,
 };
 use crate::stats::tally::Tally;
-use memories_document::entry_text::HeadReader;
 use memories_document::link::Link;
 use memories_document::types::{Memory, Scope};
-use memories_document::{Document, EntryText, PlaceNames, UnreadSection};
+use memories_document::{Document, PlaceNames, Section};
 use memories_recall::budget::estimate_tokens;
 use memories_recall::{Circumstances, Format, Known, Limits, choose, render};
 use memories_store::journal::damage::Damage;
@@ -31,9 +30,9 @@ pub(crate) fn stats(
 ) -> Stats {
     let mut contents = Contents::default();
     let mut costs = RecallCosts::of(lasting, session);
-    for unread in sections(lasting, session) {
-        contents.count(&unread, &tally);
-        costs.count(unread, limits);
+    for (scope, section) in sections(lasting, session) {
+        contents.count(&scope, &section, &tally);
+        costs.count(scope, section, limits);
     }
     let queue = tally.queue(now);
     let episodes = episodes(&contents.episodes, &tally);
@@ -75,24 +74,18 @@ fn journal_figures(damage: &Damage) -> JournalFigures {
 }
 
 /// Every scope once, with its sections in file and session; of the session's only names and memories count.
-fn sections<'a>(lasting: &'a Document, session: &'a Document) -> impl Iterator<Item = UnreadSection<'a>> {
-    let of_session = |unread: UnreadSection<'a>| {
-        let mut known = UnreadSection::nothing(&unread.scope);
-        known.section.to_mut().name.clone_from(&unread.section.name);
-        known.entries = unread.entries.into_iter().map(EntryText::ephemeral).collect();
-        (unread.scope, known)
-    };
-    let mut session: BTreeMap<Scope, UnreadSection<'a>> = session.unread_sections().map(of_session).collect();
-    let mut lasting = lasting.unread_sections();
+fn sections(lasting: &Document, session: &Document) -> impl Iterator<Item = (Scope, Section)> {
+    let mut session: BTreeMap<Scope, Section> = session.each_section().collect();
+    let mut lasting = lasting.each_section();
     std::iter::from_fn(move || {
-        let Some(mut unread) = lasting.next() else { return session.pop_first().map(|(_, unread)| unread) };
-        if let Some(more) = session.remove(&unread.scope) {
-            if unread.section.name.is_empty() {
-                unread.section.to_mut().name.clone_from(&more.section.name);
-            }
-            unread.entries.extend(more.entries);
+        let (scope, mut section) = match lasting.next() {
+            Some(lasting) => lasting,
+            None => (session.keys().next()?.clone(), Section::default()),
+        };
+        if let Some(more) = session.remove(&scope) {
+            section.add_session(more);
         }
-        Some(unread)
+        Some((scope, section))
     })
 }
 
@@ -143,50 +136,46 @@ struct Contents {
 }
 
 impl Contents {
-    fn count(&mut self, unread: &UnreadSection<'_>, tally: &Tally) {
-        let UnreadSection { scope, section, entries } = unread;
-        let mut heads = HeadReader::default();
+    fn count(&mut self, scope: &Scope, section: &Section, tally: &Tally) {
         let mut contests = Vec::new();
         let (mut live, mut first_episode) = (0, known_since(scope, tally));
-        for entry in entries {
-            let head = heads.read(entry);
-            *self.by_status.entry(head.kind.status.into()).or_default() += 1;
-            match head.episode {
+        for memory in &section.memories {
+            *self.by_status.entry(memory.status.into()).or_default() += 1;
+            match memory.provenance.episode {
                 Some(episode) => {
                     self.episodes.entry(episode).or_default().memories += 1;
                     first_episode = Some(first_episode.map_or(episode, |first| first.min(episode)));
                 }
                 None => self.without_episode += 1,
             }
-            if !entry.is_live() {
+            if !memory.is_live() {
                 continue;
             }
             live += 1;
-            self.importance += u64::from(head.importance());
-            match self.by_category.get_mut(head.kind.category.as_str()) {
+            self.importance += u64::from(memory.importance());
+            match self.by_category.get_mut(memory.category.as_str()) {
                 Some(count) => *count += 1,
-                None => drop(self.by_category.insert(head.kind.category.as_str().to_owned(), 1)),
+                None => drop(self.by_category.insert(memory.category.as_str().to_owned(), 1)),
             }
-            *self.by_persistence.entry(head.kind.persistence.into()).or_default() += 1;
-            if head.contests() {
-                contests.push(entry.read());
+            *self.by_persistence.entry(memory.persistence.into()).or_default() += 1;
+            if memory.contests() {
+                contests.push(memory);
             }
         }
         self.live += live;
         self.tried += section.tried.len() as u64;
-        self.contested.extend(contests.iter().flat_map(|by| contested(unread, by)));
+        self.contested.extend(contests.iter().flat_map(|by| contested(scope, section, by)));
         for episode in &section.episodes {
             self.episodes.entry(*episode).or_default();
         }
         if matches!(scope, Scope::Location(_)) {
-            self.count_place(unread, live, first_episode);
+            self.count_place(scope, section, live, first_episode);
         }
     }
 
     /// Counts a place with `live` memories. A revised entry has the episode of its last revision; the journal has the
     /// episode of its first version.
-    fn count_place(&mut self, unread: &UnreadSection<'_>, live: u64, first_episode: Option<u64>) {
-        let UnreadSection { scope, section, .. } = unread;
+    fn count_place(&mut self, scope: &Scope, section: &Section, live: u64, first_episode: Option<u64>) {
         self.places_with_memories += u64::from(live > 0);
         if section.visits > 0 || !section.episodes.is_empty() {
             self.visited.count(live > 0);
@@ -204,12 +193,11 @@ impl Contents {
 }
 
 /// The live memories of a section that a tentative one contests.
-fn contested(unread: &UnreadSection<'_>, by: &Memory) -> Vec<ContestedMemory> {
+fn contested(scope: &Scope, section: &Section, by: &Memory) -> Vec<ContestedMemory> {
     let links = Link::parse_all(by.see_also.as_deref().unwrap_or_default());
-    let here =
-        links.into_iter().filter(|link| link.scope.as_ref().is_none_or(|other| *other == unread.scope));
-    let titles = here.filter_map(|link| link.title).filter(|title| unread.live_with_title(title).is_some());
-    titles.map(|title| ContestedMemory { scope: unread.scope.clone(), title, by: by.title.clone() }).collect()
+    let here = links.into_iter().filter(|link| link.scope.as_ref().is_none_or(|other| other == scope));
+    let titles = here.filter_map(|link| link.title).filter(|title| section.live_with_title(title).is_some());
+    titles.map(|title| ContestedMemory { scope: scope.clone(), title, by: by.title.clone() }).collect()
 }
 
 /// Most places whose recall is measured. Measuring a place takes ten times as long as counting its memories.
@@ -223,7 +211,7 @@ struct RecallCosts<'a> {
     ends: HashMap<u64, &'a str>,
     circumstances: Circumstances<'a>,
     /// All sections, where a memory links to one.
-    linked: OnceCell<HashMap<Scope, UnreadSection<'a>>>,
+    linked: OnceCell<HashMap<Scope, Section>>,
     /// See [`one_in`].
     one_in: usize,
     /// Places seen so far, measured or not.
@@ -248,7 +236,7 @@ impl<'a> RecallCosts<'a> {
             lasting,
             session,
             names: PlaceNames::of(lasting.headings()),
-            circumstances: Circumstances::of(&game, 0, String::new),
+            circumstances: Circumstances::of(&game, 0, ""),
             linked: OnceCell::new(),
             one_in: one_in(places),
             places: 0,
@@ -257,8 +245,8 @@ impl<'a> RecallCosts<'a> {
         }
     }
 
-    fn count(&mut self, unread: UnreadSection<'_>, limits: &Limits) {
-        if !matches!(unread.scope, Scope::Location(_)) {
+    fn count(&mut self, scope: Scope, section: Section, limits: &Limits) {
+        if !matches!(scope, Scope::Location(_)) {
             return;
         }
         self.places += 1;
@@ -266,14 +254,14 @@ impl<'a> RecallCosts<'a> {
             return;
         }
         let linked = |scope: &Scope, title: &str| {
-            let all = || sections(self.lasting, self.session).map(|unread| (unread.scope.clone(), unread));
-            let unread = self.linked.get_or_init(|| all().collect()).get(scope)?;
-            Some((unread.section.name.clone(), unread.live_with_title(title)?.read()))
+            let all = || sections(self.lasting, self.session).collect();
+            let section = self.linked.get_or_init(all).get(scope)?;
+            Some((section.name.clone(), section.live_with_title(title)?.clone()))
         };
         let RecallCosts { names, ends, circumstances, .. } = &*self;
         let known = Known { linked: &linked, names, ends, circumstances };
-        let views = choose(&[unread], &known, limits, Format::Text);
-        let tokens = estimate_tokens(&render(&views, Format::Text));
+        let views = choose(&[(scope, section)], &known, limits, Format::Text);
+        let tokens = estimate_tokens(&render(&views));
         self.tokens.push(tokens);
     }
 
@@ -386,7 +374,8 @@ It ate.
         let text = (1..=5).map(|id| format!("## Location {id}: A\n\n**[NOTE] a**\nb\n")).collect::<String>();
         let (lasting, session) = (Document::parse(text), Document::parse(String::new()));
         let mut costs = RecallCosts { one_in: 2, ..RecallCosts::of(&lasting, &session) };
-        sections(&lasting, &session).for_each(|unread| costs.count(unread, &Limits::default()));
+        sections(&lasting, &session)
+            .for_each(|(scope, section)| costs.count(scope, section, &Limits::default()));
         assert_eq!(costs.figures().unwrap().places, 3);
     }
 

@@ -43,8 +43,8 @@ pub fn read(
     });
     let mut warnings: Vec<String> = damage.warning().into_iter().collect();
     warnings.extend(visited.err().map(|error| format!("{}; its turns are not counted", with_causes(&error))));
-    let lasting = Document::parse(Snapshot::read(store)?.into_text());
+    let snapshot = Snapshot::read(store)?;
     let session = Document::parse(store.sidecar().session().ok().flatten().unwrap_or_default());
-    let stats = stats(file, &lasting, &session, tally, &damage, limits, now);
+    let stats = stats(file, snapshot.document(), &session, tally, &damage, limits, now);
     Ok(ReadStats { stats, warnings })
 }

@@ -16,7 +16,6 @@ use crate::cli::context::{Cli, MAX_INPUT};
 use crate::cli::failure::{Failure, FailureKind};
 use crate::cli::interrupt::on_interrupt;
 use crate::cli::ui::progress_bar;
-use memories_document::Document;
 use memories_document::types::Outcome;
 use memories_document::types::Scope;
 use memories_document::types::json::without_mark;
@@ -233,8 +232,7 @@ fn show_summary(
     let TurnSummary { lines: turns, outcomes, refused, .. } = summary;
     let snapshot = Snapshot::read(store)?;
     cli.ui.warnings(&snapshot.warning());
-    let Holdings { places, memories, tried, largest } =
-        Holdings::of(&Document::parse(snapshot.text().to_owned()));
+    let Holdings { places, memories, tried, largest } = Holdings::of(snapshot.document());
     let path = store.path().display().to_string();
     if cli.ui.json {
         let refused = refused.iter().map(|(line, problem)| json!({"line": line, "error": problem}));
