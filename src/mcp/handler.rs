@@ -9,12 +9,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, GetPromptRequestParams,
-    GetPromptResponse, GetPromptResult, Implementation, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, LoggingLevel, LoggingMessageNotificationParam, MetaObject,
-    PaginatedRequestParams, Prompt, PromptArgument, PromptMessage, ProtocolVersion,
-    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource, ResourceContents,
-    ResourceTemplate, Role, ServerCapabilities, ServerConfig, SetLevelRequestParams, ToolAnnotations, object,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult,
+    ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, LoggingLevel,
+    LoggingMessageNotificationParam, MetaObject, PaginatedRequestParams, Prompt, PromptArgument,
+    PromptMessage, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
+    Resource, ResourceContents, ResourceTemplate, Role, ServerCapabilities, ServerConfig,
+    SetLevelRequestParams, ToolAnnotations, object,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::transport::io::stdio_pipes;
@@ -28,7 +29,6 @@ use crate::mcp::calls;
 use crate::mcp::error::ServeError;
 use crate::mcp::parameter::Parameter;
 use crate::mcp::tools::{Effect, Tool, Toolbox, arguments_schema};
-use crate::mcp::wire::Wire;
 use crate::mcp::{prompts, resources};
 
 /// Resources on one page of the list.
@@ -53,9 +53,7 @@ pub(crate) struct Server {
 /// [`ServeError::Protocol`] if the client does not initialize the session.
 pub async fn run(server: Server) -> Result<(), ServeError> {
     use rmcp::service::ServerInitializeError as Error;
-    let (reader, writer) = stdio_pipes();
-    let (wire, writing) = Wire::new(reader, writer);
-    let served = match serve_server(server, wire).await {
+    match serve_server(server, stdio_pipes()).await {
         Ok(service) => {
             // Ends when the client leaves; an error here could only be a panic inside the SDK.
             let _ = service.waiting().await;
@@ -63,10 +61,7 @@ pub async fn run(server: Server) -> Result<(), ServeError> {
         }
         Err(Error::ConnectionClosed(_) | Error::Cancelled) => Ok(()),
         Err(error) => Err(ServeError::Protocol(error.to_string())),
-    };
-    // With the connection the sender of its lines is gone: the task ends after the last one.
-    let _ = writing.await;
-    served
+    }
 }
 
 impl Server {
@@ -133,6 +128,18 @@ impl Server {
         }
     }
 }
+
+/// Methods that the server knows and that have parameters.
+const METHODS: [&str; 8] = [
+    "initialize",
+    "logging/setLevel",
+    "prompts/get",
+    "prompts/list",
+    "resources/list",
+    "resources/read",
+    "tools/call",
+    "tools/list",
+];
 
 /// A tool in the protocol's form.
 fn protocol_tool(tool: &Tool) -> rmcp::model::Tool {
@@ -311,5 +318,19 @@ impl ServerHandler for Server {
         let text = text.await?.map_err(|refusal| refused(&refusal))?;
         let message = PromptMessage::new_text(Role::User, text);
         Ok(GetPromptResult::new(vec![message]).with_description(prompt.about).into())
+    }
+
+    /// A request that the SDK could not read: of a method that is not known, or with wrong parameters.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let CustomRequest { method, .. } = request;
+        Err(if METHODS.contains(&&*method) {
+            ErrorData::invalid_params(format!("these are not the parameters of `{method}`"), None)
+        } else {
+            ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None)
+        })
     }
 }

@@ -5,33 +5,28 @@
 //! * no request without a right token reaches the SDK, and no token does;
 //! * a session answers only the caller who began it, and the name of a caller is that of the token of each request;
 //! * bodies have a limit, each and all together, and so have sessions, connections and calls;
-//! * each error is one of JSON-RPC, with the status that the protocol gives it;
 //! * when the server ends, calls that run have [`GRACE`] to be answered.
 
 use std::net::TcpListener;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
-use axum::BoxError;
-use axum::body::{Body, Bytes, HttpBody};
+use axum::body::Body;
 use axum::extract::Request;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use hyper::body::{Frame, SizeHint};
+use futures_util::StreamExt;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
-use serde_json::json;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use serde_json::{Value, json};
+use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use crate::mcp::error::ServeError;
 use crate::mcp::handler::Server;
-use crate::mcp::malformed::{Line, NOT_REQUEST, read, refusal};
 use crate::mcp::sessions::Sessions;
 use memories_document::types::Writer;
-use memories_document::types::json::without_mark;
 use memories_web::{BodyError, BodyRoom, Guard, Limits, Refusal, count_values};
 
 /// The path of the protocol.
@@ -60,8 +55,8 @@ const GRACE: Duration = Duration::from_secs(5);
 /// Time after that for connections to end.
 const CLOSING: Duration = Duration::from_secs(1);
 
-/// JSON-RPC's code of a failure within the server.
-const INTERNAL: i32 = -32603;
+/// JSON-RPC's code of a request that is refused.
+const REFUSED: i32 = -32600;
 
 /// The socket, and who may use it.
 pub(crate) struct HttpSettings {
@@ -81,7 +76,7 @@ struct Door {
     bodies: BodyRoom,
     /// A permit for each call that is answered.
     answering: Arc<Semaphore>,
-    service: StreamableHttpService<Server, Sessions>,
+    service: StreamableHttpService<Server, LocalSessionManager>,
 }
 
 /// Serves until `until` is ready, and returns the number of connections that were cut off.
@@ -100,7 +95,8 @@ pub(super) async fn run(
     let config = config.with_max_request_body_bytes(MAX_BODY);
     let end = config.cancellation_token.clone();
     let sessions = Arc::new(Sessions::new(MAX_SESSIONS));
-    let service = StreamableHttpService::new(move || Ok(server.for_session()), sessions.clone(), config);
+    let service =
+        StreamableHttpService::new(move || Ok(server.for_session()), sessions.inner.clone(), config);
     let most = limits.connections;
     let answering = Arc::new(Semaphore::new(most));
     let bodies = BodyRoom::new(MAX_BODY, MAX_BODIES);
@@ -145,9 +141,9 @@ async fn answer(door: Door, request: Request) -> Response {
         }
     };
     if let (true, Some(id)) = (begins, text(response.headers(), SESSION)) {
-        door.sessions.claim(id, caller);
+        door.sessions.begin(id, caller);
     }
-    as_json_rpc(response).await
+    response
 }
 
 impl Door {
@@ -185,36 +181,19 @@ impl Door {
             Ok(read) => read,
             Err(error) => return refuse(unread(error)),
         };
-        let body = message_of(body);
-        let is_ignored = match read(&body) {
-            Line::Refused(refusal) => return json_answer(StatusCode::BAD_REQUEST, refusal),
-            Line::Ignored => !body.is_empty(),
-            Line::Message(_) => false,
-        };
         let answering = self.answering.clone().acquire_owned().await.expect("the semaphore is never closed");
         let response = self.service.handle(Request::from_parts(parts, Body::from(body))).await;
-        match response.status() {
-            // The content type was right: the SDK could not read the message.
-            StatusCode::UNSUPPORTED_MEDIA_TYPE if is_ignored => StatusCode::ACCEPTED.into_response(),
-            StatusCode::UNSUPPORTED_MEDIA_TYPE => {
-                let refusal = refusal(NOT_REQUEST, "the request has no message", None);
-                json_answer(StatusCode::BAD_REQUEST, refusal)
-            }
-            _ => response.map(|body| Body::new(Held { body: Body::new(body), _permits: [answering, room] })),
-        }
+        response.map(|body| {
+            // The permits are held until the answer was sent or its reader is gone.
+            let permits = [answering, room];
+            Body::from_stream(Body::new(body).into_data_stream().inspect(move |_| _ = &permits))
+        })
     }
-}
-
-/// The bytes of a message without a byte order mark and white space around it.
-fn message_of(body: Bytes) -> Bytes {
-    body.slice_ref(without_mark(body.trim_ascii()).trim_ascii())
 }
 
 fn healthy(parts: &Parts) -> Response {
     match parts.method {
-        Method::GET | Method::HEAD => {
-            json_answer(StatusCode::OK, json!({"version": 1, "status": "ok"}).to_string())
-        }
+        Method::GET | Method::HEAD => json_answer(StatusCode::OK, &json!({"version": 1, "status": "ok"})),
         _ => refuse(Refusal {
             status: StatusCode::METHOD_NOT_ALLOWED,
             problem: format!("`{HEALTH}` is only read"),
@@ -244,66 +223,19 @@ fn unread(error: BodyError) -> Refusal {
 }
 
 fn refuse(Refusal { status, problem, hint }: Refusal) -> Response {
-    let mut answer = json_answer(status, refusal(code_of(status), &format!("{problem}\nhint: {hint}"), None));
+    let error = json!({"code": REFUSED, "message": format!("{problem}\nhint: {hint}")});
+    let mut answer = json_answer(status, &json!({"jsonrpc": "2.0", "id": null, "error": error}));
     if status == StatusCode::UNAUTHORIZED {
         answer.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     }
     answer
 }
 
-/// The answer as it is, or, where the SDK gave an error in plain text, that one in JSON-RPC.
-async fn as_json_rpc(response: Response) -> Response {
-    let status = response.status();
-    let is_json = text(response.headers(), header::CONTENT_TYPE.as_str())
-        .is_some_and(|content_type| content_type.starts_with("application/json"));
-    if !(status.is_client_error() || status.is_server_error()) || is_json {
-        return response;
-    }
-    let (mut parts, body) = response.into_parts();
-    let problem = axum::body::to_bytes(body, MAX_BODY).await.unwrap_or_default();
-    let problem = String::from_utf8_lossy(&problem).into_owned();
-    parts.headers.remove(header::CONTENT_LENGTH);
-    let (_, body) = json_answer(status, refusal(code_of(status), &problem, None)).into_parts();
-    parts.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    Response::from_parts(parts, body)
-}
-
-/// JSON-RPC's code for a status.
-fn code_of(status: StatusCode) -> i32 {
-    if status.is_server_error() { INTERNAL } else { NOT_REQUEST }
-}
-
-fn json_answer(status: StatusCode, body: String) -> Response {
-    (status, [(header::CONTENT_TYPE, "application/json")], body).into_response()
+fn json_answer(status: StatusCode, body: &Value) -> Response {
+    (status, [(header::CONTENT_TYPE, "application/json")], body.to_string()).into_response()
 }
 
 /// A header that is text.
 fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name)?.to_str().ok()
-}
-
-/// The body of an answer, and what it holds until it was sent or its reader is gone.
-struct Held {
-    body: Body,
-    _permits: [OwnedSemaphorePermit; 2],
-}
-
-impl HttpBody for Held {
-    type Data = Bytes;
-    type Error = BoxError;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        Pin::new(&mut self.body).poll_frame(context).map_err(BoxError::from)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
 }

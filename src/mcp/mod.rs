@@ -1,12 +1,11 @@
 //! The Model Context Protocol server, on stdio or over HTTP.
 //!
 //! On stdio requests come on stdin and answers leave on stdout; nothing else is written there. Over HTTP many clients
-//! share one server ([`http`]). The tools are plain functions (`tools`); only `handler`, `calls`, `http`, `sessions`,
-//! `wire` and `malformed` use the official Rust SDK `rmcp`. Invariants:
+//! share one server ([`http`]). The tools are plain functions (`tools`); only `handler`, `calls`, `http` and `sessions`
+//! use the official Rust SDK `rmcp`. Invariants:
 //!
 //! * every call sees the current file, even if an editor changed it since the last call;
 //! * calls run on threads of their own and may be cancelled, but a write that has begun is completed;
-//! * every line of the client that could be a request is answered, with an error if it is none;
 //! * a refused call says what to do next, and a panic ends only its own call.
 
 mod access;
@@ -18,14 +17,12 @@ mod error;
 mod group;
 mod handler;
 mod http;
-mod malformed;
 mod model;
 mod parameter;
 mod prompts;
 mod resources;
 mod sessions;
 pub(crate) mod tools;
-mod wire;
 
 pub(crate) use access::{Memories, Setup};
 pub(crate) use error::ServeError;

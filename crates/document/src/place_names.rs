@@ -94,12 +94,5 @@ mod tests {
                 "Maze (id 2) (id 8)",
             ]
         );
-        for (scope, name) in &headings {
-            let alone = PlaceNames::among(
-                [*name].into_iter(),
-                headings.iter().map(|(scope, name)| (scope.clone(), *name)),
-            );
-            assert_eq!(alone.label(scope, name), names.label(scope, name));
-        }
     }
 }

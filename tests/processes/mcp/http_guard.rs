@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use serde_json::{Value, json};
 
 use super::client::{STORY, World};
-use super::http_client::{ADA, BOB, PATIENCE, Server, TOKENS, answer_of};
+use super::http_client::{ADA, BOB, PATIENCE, Server, TOKENS};
 
 /// A `ping` with these headers; the connection ends after it.
 fn ping(headers: &str) -> String {
@@ -47,10 +47,11 @@ fn a_page_of_another_site_and_a_caller_without_a_token_reach_nothing() {
         let (status, head, body) = server.raw(&attempt);
         assert_eq!(status, expected, "{attempt}\n{body}");
         assert!(!head.contains("access-control-"), "{head}");
-        assert!(head.contains("content-type: application/json"), "{head}");
         assert_eq!(head.contains("www-authenticate: bearer"), status == 401, "{head}");
-        let answer: Value = serde_json::from_str(&body).unwrap();
-        assert_eq!((&answer["jsonrpc"], &answer["error"]["code"]), (&json!("2.0"), &json!(-32600)));
+        if status != 405 {
+            let answer: Value = serde_json::from_str(&body).unwrap();
+            assert_eq!((&answer["jsonrpc"], &answer["error"]["code"]), (&json!("2.0"), &json!(-32600)));
+        }
         assert!(!body.contains(ADA) && !body.contains(BOB), "{body}");
     }
     for host in [own.to_string(), format!("localhost:{}", own.port()), "memories.example".to_owned()] {
@@ -65,7 +66,7 @@ fn a_page_of_another_site_and_a_caller_without_a_token_reach_nothing() {
 }
 
 #[test]
-fn what_is_no_message_is_answered_with_an_error_of_the_protocol() {
+fn what_is_no_message_is_refused() {
     let world = World::new(STORY);
     let server = Server::start(&world, &[]);
     let mut client = server.client(ADA);
@@ -74,28 +75,13 @@ fn what_is_no_message_is_answered_with_an_error_of_the_protocol() {
         "[".repeat(200),
         "]".repeat(200)
     );
-    let cases: [(&[u8], i64, Value); 10] = [
-        (b"", -32600, Value::Null),
-        (b"hello", -32700, Value::Null),
-        (b"\xff", -32700, Value::Null),
-        (b"{", -32700, Value::Null),
-        (deep.as_bytes(), -32700, json!(6)),
-        (br#"{"jsonrpc":"2.0","id":7,"method":"ping","params":{"a":"\ud800"}}"#, -32700, json!(7)),
-        (b"[]", -32600, Value::Null),
-        (br#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, -32600, Value::Null),
-        (br#"{"jsonrpc":"1.0","id":5,"method":"ping"}"#, -32600, json!(5)),
-        (br#"{"jsonrpc":"2.0","id":"q","method":"tools/call","params":[1]}"#, -32602, json!("q")),
-    ];
-    for (body, code, id) in cases {
-        let response = client.post(body.to_vec());
-        assert_eq!(response.status(), 400, "{}", String::from_utf8_lossy(body));
-        let answer: Value = response.json().unwrap();
-        assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(code), &id), "{answer}");
+    for body in ["", "hello", "{", "[]", &deep, r#"{"jsonrpc":"1.0","id":5,"method":"ping"}"#] {
+        assert_eq!(client.post(body.to_owned()).status(), 415, "{body}");
     }
-    let notification = client.post(r#"{"jsonrpc":"2.0","method":"$/unknown","params":[1]}"#);
+    assert_eq!(client.post(b"\xff".to_vec()).status(), 415);
+    let notification = client.post(r#"{"jsonrpc":"2.0","method":"$/unknown","params":{}}"#);
     assert_eq!((notification.status().as_u16(), notification.text().unwrap().as_str()), (202, ""));
-    let with_mark = client.post("\u{feff}{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"ping\"}\r\n");
-    assert_eq!(answer_of(&with_mark.text().unwrap())["id"], 9);
+    assert_eq!(client.ask("tools/call", json!({"name": 7}))["error"]["code"], -32602);
     assert_eq!(client.ask("no/such", json!({}))["error"]["code"], -32601);
     let many =
         format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{"a":[1{}]}}}}"#, ",1".repeat(600_000));
