@@ -120,8 +120,10 @@ impl SectionEntries {
             if other.number.is_some() && says_the_same(&other.memory.text, &memory.text) {
                 return MergeOutcome::Duplicate(other.memory.title.clone());
             }
+            if !titled {
+                return self.store_under_free_title(memory);
+            }
             return match on_conflict {
-                _ if !titled => self.store_under_free_title(memory),
                 OnConflict::Revise if other.number.is_some() && !other.matched => self.revise(at, memory),
                 OnConflict::Revise => MergeOutcome::Conflict(format!(
                     "the source has two memories that are called `{}`",

@@ -10,7 +10,7 @@ use std::collections::btree_map::{self, BTreeMap};
 use crate::commonmark::viewer_differences;
 use crate::conflict::{Conflicts, conflicts};
 use crate::deceptive::{Titles, unseen_characters};
-use crate::double_encoding::find_encoded_twice;
+use crate::double_encoding::encoded_twice;
 use crate::format::reference_line;
 use crate::grammar;
 use crate::link::Link;
@@ -100,14 +100,14 @@ fn problems_outside_conflicts(source: &str) -> Vec<Problem> {
         Problem::new(found.line, 1, kind)
     }));
     lost_ways(&document, &numbers, &mut problems);
-    problems.extend(misread(&document).problems);
+    problems.extend(misread(&document));
     problems.extend(references.problems());
     if document.is_unclosed() {
         unclosed(source, &numbers, &mut problems);
     }
     viewer_differences(source, &boundaries, &numbers, &mut problems);
-    encoded_twice(source, &numbers, &mut problems);
-    problems.extend(unseen_characters(source));
+    problems.extend(encoded_twice(source, &numbers));
+    problems.extend(unseen_characters(source, &numbers));
     problems.sort_by_key(|problem| (problem.line, problem.column));
     problems
 }
@@ -148,7 +148,7 @@ pub fn not_on_map(source: &str, map: &BTreeSet<u64>) -> Vec<Problem> {
 /// a heading or an entry line that is nearly one, or a heading of nothing above entries. Only the blocks that
 /// [`suspect_blocks`] finds are parsed.
 pub fn first_error(document: &Document, suspects: &[usize]) -> Option<Problem> {
-    let found = misread_in(document, suspects.iter().copied()).problems;
+    let found = misread_in(document, suspects.iter().copied());
     found.into_iter().filter(|problem| problem.kind.hides_memories()).min_by_key(|problem| problem.line)
 }
 
@@ -169,7 +169,7 @@ pub fn suspect_blocks(document: &Document) -> Vec<usize> {
 }
 
 /// The line of the heading of a scope that is misread in one of these blocks.
-pub(crate) fn misread_heading(document: &Document, suspects: &[usize], scope: &Scope) -> Option<usize> {
+pub fn misread_heading(document: &Document, suspects: &[usize], scope: &Scope) -> Option<usize> {
     suspects.iter().find_map(|&at| {
         let misread = near::misread_sections(document.block_text(at));
         let (_, line) = misread.into_iter().find(|(other, _)| other == scope)?;
@@ -294,21 +294,6 @@ fn unclosed(source: &str, numbers: &LineNumbers, problems: &mut Vec<Problem>) {
         };
         problems.push(Problem::new(numbers.line(offset), 1, kind));
     });
-}
-
-/// Reports each line with double-encoded characters once.
-fn encoded_twice(source: &str, numbers: &LineNumbers, problems: &mut Vec<Problem>) {
-    let mut last = 0;
-    for found in find_encoded_twice(source) {
-        let line = numbers.line(found.range.start);
-        if line != last {
-            let start = source[..found.range.start].rfind('\n').map_or(0, |at| at + 1);
-            let kind =
-                Kind::EncodedTwice { seen: source[found.range.clone()].to_owned(), meant: found.meant };
-            problems.push(Problem::new(line, column(&source[start..], found.range.start - start), kind));
-        }
-        last = line;
-    }
 }
 
 #[cfg(test)]

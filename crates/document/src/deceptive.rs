@@ -5,31 +5,22 @@ use std::sync::LazyLock;
 
 use unicode_security::skeleton;
 
-use crate::problem::{Kind, Problem, column};
-use crate::scan::BYTE_ORDER_MARK;
+use crate::problem::{Kind, Problem};
+use crate::scan::{BYTE_ORDER_MARK, LineNumbers};
 use crate::types::fold_title;
 use crate::types::unseen::unseen;
 
 /// The lines with characters that are not seen, each once. A byte order mark may begin the file.
-pub(crate) fn unseen_characters(source: &str) -> Vec<Problem> {
+pub(crate) fn unseen_characters(source: &str, numbers: &LineNumbers) -> Vec<Problem> {
     let mut problems: Vec<Problem> = Vec::new();
-    let (mut number, mut start) = (1, 0);
-    for (at, c) in unseen(source) {
-        if at == 0 && c == BYTE_ORDER_MARK {
-            continue;
-        }
-        number += source[start..at].matches('\n').count();
-        start = source[..at].rfind('\n').map_or(0, |end| end + 1);
+    for (at, c) in unseen(source).filter(|&(at, c)| at > 0 || c != BYTE_ORDER_MARK) {
         match problems.last_mut() {
-            Some(Problem { line, kind: Kind::Unseen(characters), .. }) if *line == number => {
+            Some(Problem { line, kind: Kind::Unseen(characters), .. }) if *line == numbers.line(at) => {
                 if !characters.contains(&c) {
                     characters.push(c);
                 }
             }
-            _ => {
-                let column = column(&source[start..], at - start);
-                problems.push(Problem::new(number, column, Kind::Unseen(vec![c])));
-            }
+            _ => problems.push(Problem::at(source, numbers, at, Kind::Unseen(vec![c]))),
         }
     }
     problems
@@ -88,7 +79,7 @@ mod tests {
             Kind::Unseen(characters) => (problem.line, problem.column, characters),
             kind => panic!("{kind}"),
         };
-        unseen_characters(source).into_iter().map(characters).collect()
+        unseen_characters(source, &LineNumbers::of(source)).into_iter().map(characters).collect()
     }
 
     #[test]

@@ -4,17 +4,10 @@
 //! first: a sequence counts only if the bytes behind its characters are valid UTF-8 and the characters
 //! are unlikely to stand side by side in any language.
 
-use std::ops::Range;
-
 use memchr::memchr_iter;
 
-/// A run of double-encoded characters.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct EncodedTwice {
-    pub(crate) range: Range<usize>,
-    /// The characters that were meant.
-    pub(crate) meant: String,
-}
+use crate::problem::{Kind, Problem};
+use crate::scan::LineNumbers;
 
 /// Windows-1252 from 0x80 to 0x9F. Unassigned bytes map to their control characters.
 const WINDOWS_1252: [char; 32] = [
@@ -22,20 +15,23 @@ const WINDOWS_1252: [char; 32] = [
     '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9D}', 'ž', 'Ÿ',
 ];
 
-/// All runs of double-encoded characters, in the order of the text.
-pub(crate) fn find_encoded_twice(text: &str) -> Vec<EncodedTwice> {
-    let mut found: Vec<EncodedTwice> = Vec::new();
+/// The lines with double-encoded characters, each once, with the first run of such characters.
+pub(crate) fn encoded_twice(source: &str, numbers: &LineNumbers) -> Vec<Problem> {
+    let mut problems: Vec<Problem> = Vec::new();
+    let mut end = 0;
     // The first byte of all characters that can begin a sequence, U+00C2 to U+00F4.
-    for start in memchr_iter(0xC3, text.as_bytes()) {
-        if found.last().is_some_and(|last| start < last.range.end) {
+    for start in memchr_iter(0xC3, source.as_bytes()) {
+        if start < end {
             continue;
         }
-        found.extend(
-            run_at(&text[start..])
-                .map(|(length, meant)| EncodedTwice { range: start..start + length, meant }),
-        );
+        let Some((length, meant)) = run_at(&source[start..]) else { continue };
+        end = start + length;
+        if problems.last().is_none_or(|last| last.line != numbers.line(start)) {
+            let kind = Kind::EncodedTwice { seen: source[start..end].to_owned(), meant };
+            problems.push(Problem::at(source, numbers, start, kind));
+        }
     }
-    found
+    problems
 }
 
 /// The run at the start of a text: its length and the characters that were meant.
@@ -54,20 +50,14 @@ fn run_at(text: &str) -> Option<(usize, String)> {
 
 /// One double-encoded character: its length in the text, and the character that was meant.
 fn sequence_at(text: &str) -> Option<(usize, char)> {
-    let mut characters = text.chars();
-    let lead = byte_of(characters.next()?)?;
-    let more = match lead {
-        0xC2..=0xDF => 1,
-        0xE0..=0xEF => 2,
-        0xF0..=0xF4 => 3,
-        _ => return None,
-    };
-    let mut bytes = vec![lead];
-    for _ in 0..more {
-        bytes.push(byte_of(characters.next()?)?);
+    let mut bytes = Vec::new();
+    for (at, character) in text.char_indices().take(4) {
+        bytes.push(byte_of(character)?);
+        if let Ok(meant) = std::str::from_utf8(&bytes) {
+            return Some((at + character.len_utf8(), meant.chars().next()?));
+        }
     }
-    let character = std::str::from_utf8(&bytes).ok()?.chars().next()?;
-    Some((text.len() - characters.as_str().len(), character))
+    None
 }
 
 /// True if one sequence alone proves double encoding.
@@ -82,30 +72,30 @@ fn is_sure(text: &str, meant: char) -> bool {
     }
 }
 
+/// The byte beyond ASCII that stands for a character.
 fn byte_of(character: char) -> Option<u8> {
-    match u8::try_from(u32::from(character)) {
-        Ok(byte @ 0x80..) => Some(byte),
-        Ok(_) => None,
-        Err(_) => {
-            let at = WINDOWS_1252.iter().position(|&other| other == character)?;
-            Some(0x80 + u8::try_from(at).expect("one of 32"))
-        }
-    }
+    let known = (0x80..).zip(WINDOWS_1252).find(|&(_, other)| other == character);
+    u8::try_from(known.map_or(u32::from(character), |(byte, _)| byte)).ok().filter(|byte| *byte >= 0x80)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// What was meant in each line of a text; lines without double-encoded characters say nothing.
     fn meant(text: &str) -> Vec<String> {
-        find_encoded_twice(text).into_iter().map(|found| found.meant).collect()
+        let meant = |problem: Problem| match problem.kind {
+            Kind::EncodedTwice { meant, .. } => meant,
+            kind => panic!("{kind}"),
+        };
+        encoded_twice(text, &LineNumbers::of(text)).into_iter().map(meant).collect()
     }
 
     #[test]
     fn what_was_encoded_twice() {
-        assert_eq!(meant("Donâ€™t go â€“ itâ€™s dark"), ["’", "–", "’"]);
-        assert_eq!(meant("cafÃ© Â§ 3, â\u{80}\u{9c}small"), ["é", "§", "“"]);
-        assert_eq!(meant("Ñ‚Ñ€Ð¾Ð»Ð»ÑŒ ðŸ˜€"), ["тролль", "😀"]);
+        assert_eq!(meant("Donâ€™t go\nâ€“ itâ€™s\nitâ€™s dark"), ["’", "–", "’"]);
+        assert_eq!(meant("cafÃ©\nÂ§ 3\nâ\u{80}\u{9c}small"), ["é", "§", "“"]);
+        assert_eq!(meant("Ñ‚Ñ€Ð¾Ð»Ð»ÑŒ\nðŸ˜€"), ["тролль", "😀"]);
     }
 
     #[test]

@@ -149,8 +149,10 @@ impl Edits {
 
     fn push(&mut self, at: usize, old: &[&str], new: &[&str]) {
         let (removed, inserted) = (old.concat(), new.concat());
+        if removed == inserted {
+            return;
+        }
         match self.found.last_mut() {
-            _ if removed == inserted => {}
             Some(last) if last.at + last.removed.len() == at => {
                 last.removed += &removed;
                 last.inserted += &inserted;

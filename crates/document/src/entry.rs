@@ -42,17 +42,17 @@ impl<'a> EntryRef<'a> {
 
 /// Position of an entry in the text of its document, and what its first line shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct EntrySpan {
+pub struct EntrySpan {
     /// Number of its section among all that name a scope.
-    pub(crate) section: u32,
+    pub section: u32,
     /// Number of the block of that section.
-    pub(crate) block: usize,
+    pub block: usize,
     /// From its first line to the end of its last line that is not blank.
-    pub(crate) range: Range<usize>,
+    pub range: Range<usize>,
     /// Active, tentative or superseded.
-    pub(crate) status: Status,
+    pub status: Status,
     /// The episode, if it is the first field.
-    pub(crate) episode: Option<u64>,
+    pub episode: Option<u64>,
 }
 
 /// An entry of a document, open for edits.
@@ -114,7 +114,7 @@ impl Document {
     }
 
     /// Positions of the entries of all sections, in the order of the file. Nothing else of the sections is read.
-    pub(crate) fn entry_spans(&self) -> impl Iterator<Item = EntrySpan> {
+    pub fn entry_spans(&self) -> impl Iterator<Item = EntrySpan> {
         let blocks = self.blocks().iter().enumerate().filter(|(_, block)| block.heading.is_some());
         (0..).zip(blocks).zip(self.heading_offsets()).flat_map(|((section, (block, _)), start)| {
             let text = self.block_text(block);

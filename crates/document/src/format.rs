@@ -12,6 +12,7 @@ use crate::fold::{fold_attempts, folded_ways};
 use crate::grammar;
 use crate::misread::misread;
 use crate::parser::{Entry, ParsedSection, Placed, have_worked};
+use crate::problem::Problem;
 use crate::scan::{self, LineNumbers};
 use crate::splice::ends_with_blank_line;
 use crate::tree::Document;
@@ -53,7 +54,7 @@ pub fn mend(source: &str) -> Formatted {
     let mut done = Formatted { text: source.to_owned(), changes: Vec::new() };
     for _ in 0..MAX_ROUNDS {
         let document = Document::parse(done.text.clone());
-        let mut round = apply(&document, misread(&document).mends);
+        let mut round = apply(&document, mends(misread(&document)));
         if round.changes.is_empty() {
             round = canonical_form(&document);
         }
@@ -63,6 +64,14 @@ pub fn mend(source: &str) -> Formatted {
         done = done.then(round);
     }
     done
+}
+
+/// The edits that mend what is misread; several problems of an entry share one.
+fn mends(problems: Vec<Problem>) -> Vec<(Range<usize>, String)> {
+    let nearest = problems.into_iter().filter_map(|problem| problem.nearest);
+    let mut mends: Vec<_> = nearest.filter_map(|nearest| Some((nearest.mend?, nearest.line))).collect();
+    mends.dedup();
+    mends
 }
 
 fn canonical_form(document: &Document) -> Formatted {

@@ -69,7 +69,7 @@ pub mod visits;
 pub mod ways;
 
 pub use entry::EntryMut;
-pub(crate) use entry::{EntryRef, EntrySpan};
+pub use entry::{EntryRef, EntrySpan};
 pub use entry_text::EntryText;
 pub use error::DocumentError;
 pub use known_ways::KnownSection;

@@ -1,6 +1,6 @@
 //! Lines of a file that are not read as they were meant, and their mends.
 //!
-//! A document enters; problems by line leave, and an edit for each line that can mean only one thing.
+//! A document enters; problems by line leave, each with its mend where the line can mean only one thing.
 //! A line within the text of an entry is mended only where a program would have escaped it: so nothing
 //! that a game or a model said becomes an entry.
 
@@ -20,32 +20,16 @@ use crate::types::{Memory, Provenance, Scope, Status};
 use crate::visits;
 use crate::ways::is_evidence_line;
 
-/// Problems of lines that are misread, and what `--fix` makes of them.
-#[derive(Debug, Default)]
-pub(crate) struct Misread {
-    pub(crate) problems: Vec<Problem>,
-    /// Ranges of the file without a line ending at their end, and what belongs there.
-    pub(crate) mends: Vec<(Range<usize>, String)>,
-}
-
-/// A heading to be mended, if no other section has its scope.
-struct Claim {
-    scope: Scope,
-    /// Index of its problem and of its mend.
-    problem: usize,
-    mend: usize,
-}
-
 /// Finds what is misread.
-pub(crate) fn misread(document: &Document) -> Misread {
+pub(crate) fn misread(document: &Document) -> Vec<Problem> {
     misread_in(document, 0..document.blocks().len())
 }
 
 /// The same in some blocks of the document, by their numbers.
-pub(crate) fn misread_in(document: &Document, blocks: impl Iterator<Item = usize>) -> Misread {
+pub(crate) fn misread_in(document: &Document, blocks: impl Iterator<Item = usize>) -> Vec<Problem> {
     let source = document.source();
     let numbers = LineNumbers::of(source);
-    let (mut found, mut claims) = (Misread::default(), Vec::new());
+    let (mut problems, mut claims) = (Vec::new(), Vec::new());
     for at in blocks {
         let block = &document.blocks()[at];
         let above = at.checked_sub(1).map(|above| &document.blocks()[above]);
@@ -54,26 +38,18 @@ pub(crate) fn misread_in(document: &Document, blocks: impl Iterator<Item = usize
         let text = block.text(source);
         let (lines, parsed) = (scan::lines(text), block.parsed(source));
         let first = numbers.line(start);
-        let (found, claims) = (&mut found, &mut claims);
-        Reader { block, text, lines, parsed, start, first, above, found, claims }.read();
+        let (problems, claims) = (&mut problems, &mut claims);
+        Reader { block, text, lines, parsed, start, first, above, problems, claims }.read();
     }
-    drop_rivals(document, &mut found, &claims);
-    found
-}
-
-/// Takes back the mends of headings whose scope has another section: which of them is meant, nobody knows.
-fn drop_rivals(document: &Document, found: &mut Misread, claims: &[Claim]) {
-    let is_taken = |claim: &&Claim| {
-        document.headings().any(|heading| heading.scope == claim.scope)
-            || claims.iter().filter(|other| other.scope == claim.scope).count() > 1
-    };
-    for claim in claims.iter().filter(is_taken) {
-        if let Some(nearest) = &mut found.problems[claim.problem].nearest {
-            nearest.mended = false;
+    // Where a scope has another section, nobody knows which of them is meant.
+    for (scope, at) in &claims {
+        let is_taken = document.headings().any(|heading| heading.scope == *scope)
+            || claims.iter().filter(|(other, _)| other == scope).count() > 1;
+        if let Some(nearest) = problems[*at].nearest.as_mut().filter(|_| is_taken) {
+            nearest.mend = None;
         }
-        found.mends[claim.mend] = (0..0, String::new());
     }
-    found.mends.retain(|(range, _)| !range.is_empty());
+    problems
 }
 
 /// Reads one block.
@@ -87,49 +63,38 @@ struct Reader<'a> {
     first: usize,
     /// The section directly above.
     above: Option<&'a ParsedSection>,
-    found: &'a mut Misread,
-    claims: &'a mut Vec<Claim>,
+    problems: &'a mut Vec<Problem>,
+    /// The scopes of headings to be mended, each with the index of its problem.
+    claims: &'a mut Vec<(Scope, usize)>,
 }
 
 impl Reader<'_> {
     fn read(mut self) {
-        let mut is_ours = self.block.heading.is_some();
+        let in_section = self.block.heading.is_some();
+        let mut is_ours = in_section;
         let first_entry = self.parsed.entries.first().map_or(0, |entry| entry.line_number);
         for at in 0..self.lines.len() {
-            let line = &self.lines[at];
-            let content = line.text(self.text);
-            if line.hidden || (at == 0 && self.block.heading.is_some() && !scan::has_lone_return(content)) {
+            let content = self.lines[at].text(self.text);
+            let has_return = scan::has_lone_return(content);
+            if self.lines[at].hidden || (at == 0 && in_section && !has_return) {
                 continue;
             }
-            if self.lone_return(at, content) {
-                continue;
-            }
-            if self.heading(at, content) || self.part(at, content) {
+            if content.starts_with('#') && has_return {
+                let column = column(content, content.find('\r').unwrap_or(0));
+                self.tell(at, column, Kind::LoneReturn);
+            } else if self.heading(at, content) || self.part(at, content) {
                 is_ours |= at <= first_entry;
-            } else if self.block.heading.is_some() {
+            } else if in_section {
                 self.line(at, content);
             } else if content.starts_with('#') && near_entry::entry(content).is_some() {
-                let kind = Kind::BrokenEntry(content.to_owned());
-                self.found.problems.push(Problem::of_line(self.first + at, content, kind));
+                self.report(at, 1, None, Kind::BrokenEntry);
             }
         }
-        if self.block.heading.is_some() {
-            for entry in &self.parsed.entries {
-                self.entry(entry);
-            }
+        if in_section {
+            self.parsed.entries.iter().for_each(|entry| self.entry(entry));
         } else if !is_ours {
             self.lost_entries();
         }
-    }
-
-    /// Reports the first line of a block that holds a carriage return, which ends no line.
-    fn lone_return(&mut self, at: usize, content: &str) -> bool {
-        let is_one = content.starts_with('#') && scan::has_lone_return(content);
-        if is_one {
-            let column = column(content, content.find('\r').unwrap_or(0));
-            self.found.problems.push(Problem::new(self.first + at, column, Kind::LoneReturn));
-        }
-        is_one
     }
 
     /// The entry in whose text a line stands, and its region.
@@ -161,36 +126,35 @@ impl Reader<'_> {
         text.any(|line| !line.hidden && evidence::is_list_item(line.text(self.text)))
     }
 
+    /// Reports a problem at a column of a line.
+    fn tell(&mut self, at: usize, column: usize, kind: Kind) {
+        self.problems.push(Problem::new(self.first + at, column, kind));
+    }
+
     /// Reports an entry with its nearest right form, and mends it where that is certain and takes no evidence.
-    fn report_entry(&mut self, at: usize, lines: usize, near: Near, kind: Kind) {
-        let certain = near.certain && !self.takes_evidence(at);
-        self.report(at, lines, Near { certain, ..near }, kind);
+    fn report_entry(&mut self, at: usize, lines: usize, near: Option<Near>) {
+        let near = near.map(|near| near.only_if(!self.takes_evidence(at)));
+        self.report(at, lines, near, Kind::BrokenEntry);
     }
 
-    /// Reports a line with its nearest right form, and mends it where that is certain.
-    fn report(&mut self, at: usize, lines: usize, near: Near, kind: Kind) {
+    /// Reports a line with its nearest right form, which replaces it and lines below it where that is certain.
+    fn report(&mut self, at: usize, lines: usize, near: Option<Near>, kind: fn(String) -> Kind) {
         let content = self.lines[at].text(self.text);
-        let number = self.first + at;
-        let Some(form) = near.form else {
-            return self.found.problems.push(Problem::of_line(number, content, kind));
-        };
-        let mended = near.certain && form != content;
-        self.found.problems.push(Problem::near(
-            number,
-            content,
-            Nearest { line: form.clone(), mended },
-            kind,
-        ));
-        if mended {
-            self.mend(at, lines, form);
-        }
+        let (number, kind) = (self.first + at, kind(content.to_owned()));
+        self.problems.push(match near {
+            Some(Near { form: Some(line), certain }) => {
+                let mend = (certain && line != content).then(|| self.range_of(at, lines));
+                Problem::near(number, content, Nearest { line, mend }, kind)
+            }
+            _ => Problem::of_line(number, content, kind),
+        });
     }
 
-    /// Replaces lines by one.
-    fn mend(&mut self, at: usize, lines: usize, form: String) {
+    /// The range of lines in the file, without the line ending of the last.
+    fn range_of(&self, at: usize, lines: usize) -> Range<usize> {
         let last = &self.lines[at + lines - 1];
         let end = last.range.start + last.text(self.text).len();
-        self.found.mends.push((self.start + self.lines[at].range.start..self.start + end, form));
+        self.start + self.lines[at].range.start..self.start + end
     }
 
     fn heading(&mut self, at: usize, content: &str) -> bool {
@@ -201,15 +165,13 @@ impl Reader<'_> {
         if near.form.as_ref().is_some_and(is_work) && !leads_a_section {
             return false;
         }
-        let certain = near.certain && self.is_a_persons(at, content) && leads_a_section;
         let form = near.form.as_ref().map(|heading| grammar::write_heading(&heading.scope, &heading.name));
-        let readable = form.as_deref().and_then(grammar::parse_heading) == near.form;
-        let certain = certain && readable;
-        let (problem, mend) = (self.found.problems.len(), self.found.mends.len());
-        self.report(at, 1, Near { form, certain }, Kind::BrokenHeading(content.to_owned()));
-        if let Some(heading) = near.form.filter(|_| self.found.mends.len() > mend) {
-            self.claims.push(Claim { scope: heading.scope, problem, mend });
-        }
+        let is_readable = form.as_deref().and_then(grammar::parse_heading) == near.form;
+        let certain = near.certain && is_readable && leads_a_section && self.is_a_persons(at, content);
+        self.report(at, 1, Some(Near { form, certain }), Kind::BrokenHeading);
+        let problem = self.problems.len() - 1;
+        let is_mended = self.problems[problem].is_mended_by_fix();
+        self.claims.extend(near.form.filter(|_| is_mended).map(|heading| (heading.scope, problem)));
         true
     }
 
@@ -229,50 +191,40 @@ impl Reader<'_> {
     /// `### Tryed`, and `## Memories` or `## Tried`, which end the section.
     fn part(&mut self, at: usize, content: &str) -> bool {
         let Some(part) = near::part(content) else { return false };
-        let (is_tried, ends_section) = (part == "### Tried", at == 0);
-        let section = if ends_section { self.above } else { Some(self.parsed) };
-        let Some(section) = section.filter(|_| ends_section || is_tried) else { return false };
-        if !ends_section && self.block.heading.is_none() {
-            return false;
-        }
-        let kind = if is_tried { RegionKind::Tried } else { RegionKind::Memories };
-        let first =
-            self.lines[at + 1..].iter().map(|line| line.text(self.text)).find(|line| !scan::is_blank(line));
-        let holds = first.is_some_and(|line| {
+        let (is_tried, ends_section) = (part == RegionKind::Tried, at == 0);
+        let own = Some(self.parsed).filter(|_| is_tried && self.block.heading.is_some());
+        let section = if ends_section { self.above } else { own };
+        let Some(section) = section else { return false };
+        let mut below = self.lines[at + 1..].iter().map(|line| line.text(self.text));
+        let is_attempt =
+            |line: &str| evidence::parse_attempts(line).is_some() || near::attempt(line).is_some();
+        let is_part = |line: &str| {
             if is_tried {
-                line.contains('`')
-                    && (evidence::parse_attempts(line).is_some() || near::attempt(line).is_some())
+                line.contains('`') && is_attempt(line)
             } else {
                 grammar::parse_entry(line).is_some()
             }
-        });
+        };
+        let holds = below.find(|line| !scan::is_blank(line)).is_some_and(is_part);
         if ends_section && !holds {
             return false;
         }
-        let certain = holds && section.regions.iter().all(|region| region.kind != kind);
-        let near = Near { form: Some(part.to_owned()), certain };
-        self.report(at, 1, near, Kind::BrokenHeading(content.to_owned()));
+        let certain = holds && section.regions.iter().all(|region| region.kind != part);
+        self.report(at, 1, Some(Near::of(part.heading().to_owned(), certain)), Kind::BrokenHeading);
         true
     }
 
     /// Any other line of a section.
     fn line(&mut self, at: usize, content: &str) {
         let parsed = self.parsed;
-        let mut known = parsed.problems.iter().filter(|problem| problem.line == at).peekable();
-        let is_read = known.peek().is_none();
-        for problem in known {
-            let kind = problem.kind.clone();
-            match &kind {
-                Kind::BrokenEntry(_) => self.broken_entry(at, content, kind),
-                Kind::BrokenAttempt(_) => {
-                    let form = near::attempt(content);
-                    self.report(at, 1, Near { certain: form.is_some(), form }, kind);
-                }
-                Kind::BrokenVisits(_) => self.visits(at, content, kind),
-                _ => {
-                    let line = self.first + at;
-                    self.found.problems.push(Problem { line, ..problem.clone() });
-                }
+        let mut is_read = true;
+        for problem in parsed.problems.iter().filter(|problem| problem.line == at) {
+            is_read = false;
+            match problem.kind {
+                Kind::BrokenEntry(_) => self.broken_entry(at, content),
+                Kind::BrokenAttempt(_) => self.report(at, 1, near::attempt(content), Kind::BrokenAttempt),
+                Kind::BrokenVisits(_) => self.visits(at, near::visits(content)),
+                _ => self.problems.push(Problem { line: self.first + at, ..problem.clone() }),
             }
         }
         let is_entry = parsed.entries.binary_search_by_key(&at, |entry| entry.line_number).is_ok();
@@ -280,10 +232,10 @@ impl Reader<'_> {
             return;
         }
         let (entry, region) = self.place_of(at);
-        let (in_entry, is_tried) = (entry.is_some(), region.kind.is_evidence());
+        let (in_entry, is_tried, is_head) =
+            (entry.is_some(), region.kind.is_evidence(), region.kind == RegionKind::Head);
         if in_entry && !is_tried && is_escaped_in_text(content) && is_evidence_line(content) {
-            let kind = Kind::EvidenceInText(content.to_owned());
-            return self.found.problems.push(Problem::new(self.first + at, 1, kind));
+            return self.tell(at, 1, Kind::EvidenceInText(content.to_owned()));
         }
         let is_list = near_entry::is_listed(content);
         // An indented line of a text is code, unless it can be read as an entry.
@@ -291,23 +243,26 @@ impl Reader<'_> {
         let is_meant = |near: &Near| (near.form.is_some() || !is_code) && (!is_list || !is_tried);
         if let Some(near) = near_entry::entry(content).filter(is_meant) {
             // A text may hold a list of such lines, which a program once wrote as it was.
-            let certain = near.certain && self.is_a_persons(at, content) && !(is_list && in_entry);
-            return self.report_entry(at, 1, Near { certain, ..near }, Kind::BrokenEntry(content.to_owned()));
+            let is_sure = self.is_a_persons(at, content) && !(is_list && in_entry);
+            return self.report_entry(at, 1, Some(near.only_if(is_sure)));
         }
         let has_visits = parsed.visits.as_ref().is_some_and(|(_, range)| *range == self.lines[at].range);
-        if region.kind == RegionKind::Head && !in_entry && !has_visits && near::visits(content).is_some() {
-            self.visits(at, content, Kind::BrokenVisits(content.to_owned()));
+        if is_head
+            && !in_entry
+            && !has_visits
+            && let Some(near) = near::visits(content)
+        {
+            self.visits(at, Some(near));
         }
     }
 
-    fn visits(&mut self, at: usize, content: &str, kind: Kind) {
-        let near = near::visits(content).unwrap_or(Near { form: None, certain: false });
-        let certain = near.certain && self.parsed.visits.is_none();
-        self.report(at, 1, Near { certain, ..near }, kind);
+    fn visits(&mut self, at: usize, near: Option<Near>) {
+        let near = near.map(|near| near.only_if(self.parsed.visits.is_none()));
+        self.report(at, 1, near, Kind::BrokenVisits);
     }
 
     /// A line that begins as an entry: its end may stand in the next lines.
-    fn broken_entry(&mut self, at: usize, content: &str, kind: Kind) {
+    fn broken_entry(&mut self, at: usize, content: &str) {
         let mut joined = content.trim_end().to_owned();
         for more in 1..=2 {
             let Some(next) = self.lines.get(at + more).filter(|line| !line.hidden) else { break };
@@ -318,11 +273,10 @@ impl Reader<'_> {
             }
             joined = format!("{joined} {next}");
             if grammar::parse_entry(&joined).is_some() {
-                return self.report_entry(at, 1 + more, Near { form: Some(joined), certain: true }, kind);
+                return self.report_entry(at, 1 + more, Some(Near::of(joined, true)));
             }
         }
-        let near = near_entry::entry(content).unwrap_or(Near { form: None, certain: false });
-        self.report_entry(at, 1, near, kind);
+        self.report_entry(at, 1, near_entry::entry(content));
     }
 
     /// An entry that is read, but not all of it as it was meant.
@@ -330,55 +284,50 @@ impl Reader<'_> {
         let at = entry.line_number;
         let content = self.lines[at].text(self.text);
         let Some(memory) = &grammar::parse_entry(content) else { return };
-        let mut line = content.to_owned();
-        let mut problems: Vec<(usize, Kind, bool)> = Vec::new();
-        if let Some(Near { form: Some(form), certain }) = near_entry::bracket(memory) {
-            let old = content.get(3..content.find(']').unwrap_or(3)).unwrap_or("");
+        let (mut line, mut lines) = (content.to_owned(), 1);
+        let mut slips: Vec<(usize, Kind, bool)> = Vec::new();
+        if let Some(Near { form: Some(nearest), certain }) = near_entry::bracket(memory) {
             if certain {
-                line = line.replacen(&format!("[{old}]"), &format!("[{form}]"), 1);
+                let old = content.get(3..content.find(']').unwrap_or(3)).unwrap_or("");
+                line = line.replacen(&format!("[{old}]"), &format!("[{nearest}]"), 1);
             }
-            let kind = Kind::NearCategory { category: memory.category.to_string(), nearest: form };
-            problems.push((4, kind, certain));
+            let kind = Kind::NearCategory { category: memory.category.to_string(), nearest };
+            slips.push((4, kind, certain));
         }
         for field in &memory.provenance.other {
             let near = near_entry::fields(field);
             if near.is_some() || field.contains(char::is_numeric) {
-                let near = near.unwrap_or(Near { form: None, certain: false });
-                let (mended, certain) = with_field(&line, field, &near);
-                line = mended;
-                let offset = content.rfind(field.as_str()).unwrap_or(0);
-                problems.push((column(content, offset), Kind::BrokenField(field.clone()), certain));
+                let mended = near.and_then(|near| with_field(&line, field, near));
+                let column = column(content, content.rfind(field.as_str()).unwrap_or(0));
+                slips.push((column, Kind::BrokenField(field.clone()), mended.is_some()));
+                line = mended.unwrap_or(line);
             }
         }
         if let Some(importance) = memory.provenance.importance.filter(|importance| *importance <= 10) {
-            let at = content.rfind("mportance").map_or(0, |at| at.saturating_sub(1));
-            problems.push((column(content, at), Kind::LowImportance(importance), false));
+            let offset = content.rfind("mportance").map_or(0, |at| at.saturating_sub(1));
+            slips.push((column(content, offset), Kind::LowImportance(importance), false));
         }
-        let mut lines = 1;
         if let Some(fields) = self.wrapped_fields(entry, memory) {
-            (line, lines) =
-                (format!("{} *({})*", line.trim_end(), fields.trim_matches(['*', '_', '(', ')'])), 2);
-            problems.push((1, Kind::WrappedFields(fields.to_owned()), true));
+            line = format!("{} *({})*", line.trim_end(), fields.trim_matches(['*', '_', '(', ')']));
+            lines = 2;
+            slips.push((1, Kind::WrappedFields(fields.to_owned()), true));
         }
         if memory.is_live() && entry.status == Status::Superseded {
-            let status =
-                grammar::parse_entry(&line).map(|memory| Memory { status: Status::Superseded, ..memory });
-            line = status.map_or(line, |memory| grammar::write_entry(&memory));
-            problems.push((1, Kind::StruckLive(memory.title.clone()), true));
+            if let Some(memory) = grammar::parse_entry(&line) {
+                line = grammar::write_entry(&Memory { status: Status::Superseded, ..memory });
+            }
+            slips.push((1, Kind::StruckLive(memory.title.clone()), true));
         }
-        let mend = line != content;
-        if mend {
-            self.mend(at, lines, line.clone());
+        let mend = (line != content).then(|| self.range_of(at, lines));
+        for (column, kind, is_certain) in slips {
+            let nearest = mend.as_ref().filter(|_| is_certain);
+            let nearest = nearest.map(|range| Nearest { line: line.clone(), mend: Some(range.clone()) });
+            self.problems.push(Problem { line: self.first + at, column, kind, nearest });
         }
-        for (column, kind, mended) in problems {
-            let nearest = (mended && mend).then(|| Nearest { line: line.clone(), mended: true });
-            self.found.problems.push(Problem { line: self.first + at, column, kind, nearest });
-        }
-        let is_list = |line: &Line| evidence::is_list_item(line.text(self.text));
-        let of_text = self.lines[at + 1..].iter().take_while(|line| line.range.start < entry.range.end);
-        if self.place_of(at).1.kind.is_evidence() && of_text.into_iter().any(is_list) {
-            let kind = Kind::EntryAmongTries(content.to_owned());
-            self.found.problems.push(Problem::new(self.first + at, 1, kind));
+        let mut text = self.lines[at + 1..].iter().take_while(|line| line.range.start < entry.range.end);
+        let has_list = text.any(|line| evidence::is_list_item(line.text(self.text)));
+        if self.place_of(at).1.kind.is_evidence() && has_list {
+            self.tell(at, 1, Kind::EntryAmongTries(content.to_owned()));
         }
     }
 
@@ -398,17 +347,15 @@ impl Reader<'_> {
         let at = if scan::heading_level(heading.as_bytes()) == Some(2) { 0 } else { first.line_number };
         let heading = self.lines[at].text(self.text).to_owned();
         let kind = Kind::LostEntries { heading, count: self.parsed.entries.len() };
-        self.found.problems.push(Problem::new(self.first + at, 1, kind));
+        self.tell(at, 1, kind);
     }
 }
 
-/// An entry line with a field in its right form, where that says all that the field says.
-fn with_field(line: &str, field: &str, near: &Near) -> (String, bool) {
-    let kept = || (line.to_owned(), false);
-    let (Some(form), Some(at)) = (&near.form, line.rfind(field)) else { return kept() };
+/// An entry line with a field in its right form, where that surely says all that the field says.
+fn with_field(line: &str, field: &str, near: Near) -> Option<String> {
+    let form = near.form.filter(|form| near.certain && parse_fields(form).other.is_empty())?;
+    let at = line.rfind(field)?;
     let mended = format!("{}{form}{}", &line[..at], &line[at + field.len()..]);
-    let before = grammar::parse_entry(line).map(|memory| memory.provenance.other.len());
-    let after = grammar::parse_entry(&mended).map(|memory| memory.provenance.other.len());
-    let all = parse_fields(form).other.is_empty() && before.is_some_and(|count| after == Some(count - 1));
-    if near.certain && all { (mended, true) } else { kept() }
+    let unread = |line: &str| Some(grammar::parse_entry(line)?.provenance.other.len());
+    (unread(&mended)? + 1 == unread(line)?).then_some(mended)
 }

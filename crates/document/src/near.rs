@@ -22,8 +22,16 @@ pub(crate) struct Near<T = String> {
 }
 
 impl<T> Near<T> {
+    /// A line of the grammar of which a part is missing.
+    pub(crate) const UNCLEAR: Near<T> = Near { form: None, certain: false };
+
     pub(crate) fn of(form: T, certain: bool) -> Near<T> {
         Near { form: Some(form), certain }
+    }
+
+    /// The same, which is certain only on a condition.
+    pub(crate) fn only_if(self, condition: bool) -> Near<T> {
+        Near { certain: self.certain && condition, ..self }
     }
 }
 
@@ -59,55 +67,53 @@ pub fn misread_sections(source: &str) -> Vec<(Scope, usize)> {
     found
 }
 
+/// Reads the part of a heading behind its keyword, which is exact or not.
+type Rest = fn(&str, bool) -> Option<Near<Heading>>;
+
+/// The keywords of headings, and the slips of the hand with which each is recognized. The last four stand alone.
+const KEYWORDS: [(&str, usize, Rest); 7] = [
+    ("Location", 2, place_heading),
+    ("NPC", 0, |rest, _| named_heading(rest, Scope::Npc)),
+    ("Agent", 1, |rest, _| named_heading(rest, Scope::Agent)),
+    ("World", 0, |rest, _| bare_heading(rest, Scope::World)),
+    ("Scene", 0, |rest, _| bare_heading(rest, Scope::Scene)),
+    ("Dialogue", 0, |rest, _| bare_heading(rest, Scope::Dialogue)),
+    ("Game", 0, |rest, _| bare_heading(rest, Scope::Game)),
+];
+
 /// A line that was meant as the heading of a section and is none.
 pub(crate) fn heading(line: &str) -> Option<Near<Heading>> {
     if RegionKind::begun_by(line) != RegionKind::Other || grammar::parse_heading(line).is_some() {
         return None;
     }
-    let line = line.trim_matches(is_space);
-    let level = line.bytes().take_while(|&byte| byte == b'#').count();
-    let spaced = line[level..].starts_with(is_space);
-    if !(1..=6).contains(&level) || (level == 1 && !spaced) {
+    let (level, behind) = split_marks(line);
+    if !(1..=6).contains(&level) || (level == 1 && !behind.starts_with(is_space)) {
         return None;
     }
-    let body = line[level..].trim_start_matches(is_space);
-    let end = body.find(|c: char| !c.is_alphabetic()).unwrap_or(body.len());
-    let (word, rest) = body.split_at(end);
+    let body = behind.trim_start_matches(is_space);
+    let (word, rest) = body.split_at(body.find(|c: char| !c.is_alphabetic()).unwrap_or(body.len()));
     if let Some(near) = work_heading(word, rest).filter(|_| level == 2) {
         return Some(near);
     }
-    let (keyword, distance) = ["Location", "NPC", "Agent", "World", "Scene", "Dialogue", "Game"]
-        .into_iter()
-        .map(|keyword| (keyword, edits(&word.to_lowercase(), &keyword.to_lowercase())))
-        .find(|&(keyword, distance)| distance <= slips(keyword))?;
-    let exact = distance == 0;
-    let found = match keyword {
-        "Location" => place_heading(rest, exact),
-        "NPC" | "Agent" => named_heading(keyword, rest),
-        _ if level == 2 && rest.chars().all(|c| is_space(c) || c == ':') => {
-            let scope = [Scope::World, Scope::Scene, Scope::Dialogue, Scope::Game];
-            let scope = scope.into_iter().find(|scope| grammar::write_key(scope) == keyword)?;
-            Some(Near::of(Heading { scope, name: String::new() }, true))
-        }
-        _ => None,
-    };
+    let keywords = if level == 2 { &KEYWORDS[..] } else { &KEYWORDS[..3] };
+    let distances = keywords.iter().map(|keyword| (keyword, edits(word, keyword.0)));
+    let (&(keyword, _, read), distance) =
+        distances.into_iter().find(|(keyword, distance)| *distance <= keyword.1)?;
     let missing = || {
         let holds_id = rest.contains(':') || rest.bytes().any(|byte| byte.is_ascii_digit());
         let parted = rest.starts_with(|c| is_space(c) || c == ':');
         let named = keyword.len() > 5 || keyword == word;
-        (exact && named && level == 2 && parted && holds_id).then_some(Near { form: None, certain: false })
+        (distance == 0 && named && level == 2 && parted && holds_id).then_some(Near::UNCLEAR)
     };
-    let near = found.or_else(missing)?;
-    Some(Near { certain: near.certain && distance <= 1, ..near })
+    let near = read(rest, distance == 0).or_else(missing)?;
+    Some(near.only_if(distance <= 1))
 }
 
-/// How many slips of the hand a keyword may have and still be recognized.
-fn slips(keyword: &str) -> usize {
-    match keyword {
-        "Location" => 2,
-        "Agent" => 1,
-        _ => 0,
-    }
+/// The number of `#` that begin a line, and the text behind them.
+fn split_marks(line: &str) -> (usize, &str) {
+    let line = line.trim_matches(is_space);
+    let behind = line.trim_start_matches('#');
+    (line.len() - behind.len(), behind)
 }
 
 /// The part of a heading behind `Location`.
@@ -129,13 +135,16 @@ fn place_heading(rest: &str, exact: bool) -> Option<Near<Heading>> {
 }
 
 /// The part of a heading behind `NPC` or `Agent`.
-fn named_heading(keyword: &str, rest: &str) -> Option<Near<Heading>> {
+fn named_heading(rest: &str, scope: fn(String) -> Scope) -> Option<Near<Heading>> {
     let (id, name) = rest.split_once(':')?;
-    let id = id.trim_matches(is_space).to_lowercase();
-    let name = name.trim_matches(is_space).to_owned();
-    is_id(&id).then_some(())?;
-    let scope = if keyword == "NPC" { Scope::Npc(id) } else { Scope::Agent(id) };
-    Some(Near::of(Heading { scope, name }, true))
+    let id = Some(id.trim_matches(is_space).to_lowercase()).filter(|id| is_id(id))?;
+    Some(Near::of(Heading { scope: scope(id), name: name.trim_matches(is_space).to_owned() }, true))
+}
+
+/// The part of a heading behind a keyword that stands alone.
+fn bare_heading(rest: &str, scope: Scope) -> Option<Near<Heading>> {
+    let is_empty = rest.chars().all(|c| is_space(c) || c == ':');
+    is_empty.then_some(Near::of(Heading { scope, name: String::new() }, true))
 }
 
 /// A heading of a folder or a topic: `## Dir ./src`, `## topic Release`.
@@ -143,10 +152,9 @@ fn work_heading(word: &str, rest: &str) -> Option<Near<Heading>> {
     let is_mark = |c| is_space(c) || matches!(c, ':' | '`' | '"' | '\'');
     let body = rest.strip_prefix(is_mark)?.trim_start_matches(is_mark);
     let (id, name) = body.split_once(':').unwrap_or((body, ""));
-    let id = id.trim_matches(is_mark);
+    let id = Some(id.trim_matches(is_mark)).filter(|id| !id.is_empty())?;
     let certain = !id.contains(is_space);
     let scope = match word.to_lowercase().as_str() {
-        _ if id.is_empty() => return None,
         "folder" | "dir" | "directory" => Scope::Folder(FolderPath::root().join(id).ok()?),
         "topic" => Scope::Topic(Some(id.to_lowercase()).filter(|id| is_id(id))?),
         _ => return None,
@@ -155,15 +163,14 @@ fn work_heading(word: &str, rest: &str) -> Option<Near<Heading>> {
 }
 
 /// A line that was meant as `### Memories` or `### Tried` and is not read as one.
-pub(crate) fn part(line: &str) -> Option<&'static str> {
-    let trimmed = line.trim_matches(is_space);
-    let level = trimmed.bytes().take_while(|&byte| byte == b'#').count();
-    let word = trimmed[level..].trim_matches(|c| is_space(c) || matches!(c, ':' | '*' | '_' | '#'));
+pub(crate) fn part(line: &str) -> Option<RegionKind> {
+    let (level, behind) = split_marks(line);
     if !(2..=6).contains(&level) || RegionKind::begun_by(line) != RegionKind::Other {
         return None;
     }
-    let near = |part: &&str| edits(&word.to_lowercase(), &part[4..].to_lowercase()) <= 1;
-    ["### Memories", "### Tried"].into_iter().find(near)
+    let word = behind.trim_matches(|c| is_space(c) || matches!(c, ':' | '*' | '_' | '#'));
+    let is_near = |part: &RegionKind| edits(word, &part.heading()[4..]) <= 1;
+    [RegionKind::Memories, RegionKind::Tried].into_iter().find(is_near)
 }
 
 /// A line that was meant as a visits line and is not read as one.
@@ -184,25 +191,23 @@ pub(crate) fn visits(line: &str) -> Option<Near> {
 /// The text behind a word and its colon, and true if the word is exact but for case.
 fn after_word<'a>(text: &'a str, wanted: &str) -> Option<(&'a str, bool)> {
     let end = text.find(|c: char| !c.is_alphabetic())?;
-    let distance = edits(&text[..end].to_lowercase(), wanted);
-    let rest = text[end..].trim_start_matches(|c| is_space(c) || c == ':');
-    (distance <= 1).then_some((rest, distance == 0 || wanted.starts_with(&text[..end].to_lowercase())))
+    let (word, rest) = text.split_at(end);
+    let is_exact = wanted.starts_with(&word.to_lowercase());
+    (edits(word, wanted) <= 1).then_some((rest.trim_start_matches(|c| is_space(c) || c == ':'), is_exact))
 }
 
 /// A line under `### Tried` that is read as no action, or with its count as part of the text.
-pub(crate) fn attempt(line: &str) -> Option<String> {
+pub(crate) fn attempt(line: &str) -> Option<Near> {
     let inner = line.get(2..)?.trim();
     let (_, rest) = evidence::split_code_span(inner)?;
     let head = &inner[..inner.len() - rest.len()];
     let rest = rest.trim_start();
     let counted = rest.trim_start_matches(['x', 'X', '×']).trim_start();
-    let digits = counted.bytes().take_while(u8::is_ascii_digit).count();
-    let (count, rest) = match digits {
-        0 => (String::new(), rest),
-        _ if counted.len() < rest.len() => {
-            (format!(" ×{}", &counted[..digits]), counted[digits..].trim_start())
-        }
-        _ => return None,
+    let behind = counted.trim_start_matches(|c: char| c.is_ascii_digit());
+    let (count, rest) = match &counted[..counted.len() - behind.len()] {
+        "" => (String::new(), rest),
+        _ if counted.len() == rest.len() => return None,
+        digits => (format!(" ×{digits}"), behind.trim_start()),
     };
     let fields = ["*(", "_(", "("].iter().find_map(|start| rest.strip_prefix(start)?.split_once(')'));
     let tail = match fields {
@@ -211,30 +216,15 @@ pub(crate) fn attempt(line: &str) -> Option<String> {
         }
         _ => rest.to_owned(),
     };
-    let form = format!("- {head}{count}{tail}");
-    let line = evidence::parse_attempts(&form)?;
-    evidence::write_attempts(&line.attempts, |_| false).into_iter().next().filter(|_| line.is_whole)
+    let line = evidence::parse_attempts(&format!("- {head}{count}{tail}"))?;
+    let form = evidence::write_attempts(&line.attempts, |_| false).into_iter().next();
+    form.filter(|_| line.is_whole).map(|form| Near::of(form, true))
 }
 
-/// Number of slips between two words: letters put in, left out, exchanged or swapped with the next.
+/// Number of slips between two words, whatever their case: letters put in, left out, exchanged or swapped with the
+/// next.
 pub(crate) fn edits(one: &str, other: &str) -> usize {
-    let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
-    if one.len().abs_diff(other.len()) > 2 {
-        return usize::MAX;
-    }
-    let mut rows: Vec<Vec<usize>> = vec![(0..=other.len()).collect()];
-    for (at, c) in one.iter().enumerate() {
-        let mut row = vec![at + 1];
-        for (to, d) in other.iter().enumerate() {
-            let mut least = (rows[at][to] + usize::from(c != d)).min(rows[at][to + 1] + 1).min(row[to] + 1);
-            if at > 0 && to > 0 && *c == other[to - 1] && one[at - 1] == *d {
-                least = least.min(rows[at - 1][to - 1] + 1);
-            }
-            row.push(least);
-        }
-        rows.push(row);
-    }
-    rows[one.len()][other.len()]
+    strsim::osa_distance(&one.to_lowercase(), &other.to_lowercase())
 }
 
 #[cfg(test)]
@@ -309,10 +299,10 @@ mod tests {
             Some(("**Visits:** 3 | **Episodes:** 1, 2".to_owned(), true))
         );
         assert_eq!(visits("Visits by 3 people"), None);
-        assert_eq!(part("### Tryed"), Some("### Tried"));
-        assert_eq!(part("##Memories:"), Some("### Memories"));
+        assert_eq!(part("### Tryed"), Some(RegionKind::Tried));
+        assert_eq!(part("##Memories:"), Some(RegionKind::Memories));
         assert_eq!(part("### Mine"), None);
-        let attempt = |line| attempt(line).unwrap_or_default();
+        let attempt = |line| attempt(line).and_then(|near| near.form).unwrap_or_default();
         assert_eq!(attempt("- `wait` x3 *(Ep1, T2)*: no"), "- `wait` ×3 *(Ep1, T2)*: no");
         assert_eq!(attempt("- `wait` ×3 _(Ep1, T2)_: no"), "- `wait` ×3 *(Ep1, T2)*: no");
         assert_eq!(attempt("- `wait` often"), "");

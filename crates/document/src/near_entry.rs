@@ -24,55 +24,48 @@ fn behind_number(line: &str) -> Option<&str> {
 /// A line that was meant as the first line of an entry and is none.
 pub(crate) fn entry(line: &str) -> Option<Near> {
     let trimmed = line.trim_matches(is_space);
-    let first = *trimmed.as_bytes().first()?;
-    let numbered = behind_number(trimmed);
-    let may_be_entry = matches!(first, b'*' | b'_' | b'[' | b'-' | b'+' | b'>' | b'#' | b'~' | b'<');
-    if !(may_be_entry || numbered.is_some()) || is_reference(trimmed) {
-        return None;
-    }
-    // Its `(T5)` would pass for fields.
-    if visits::looks_like_visits(trimmed) {
+    let first = trimmed.chars().next()?;
+    let listed = trimmed.strip_prefix("* ").or(behind_number(trimmed));
+    let may_be_entry = listed.is_some() || "*_[-+>#~<".contains(first);
+    let is_reference = ["[Superseded", "[Invalidated"].iter().any(|start| trimmed.starts_with(start));
+    // The `(T5)` of a visits line would pass for fields.
+    if !may_be_entry || is_reference || visits::looks_like_visits(trimmed) {
         return None;
     }
     if trimmed.len() < line.len() && grammar::parse_entry(trimmed).is_some() {
         return Some(Near::of(trimmed.to_owned(), true));
     }
-    let listed = trimmed.strip_prefix("* ").or(numbered);
-    if listed.is_some() || matches!(first, b'-' | b'+' | b'>' | b'#' | b'~' | b'<') {
-        return marked_entry(first, listed.unwrap_or(trimmed));
+    match listed {
+        None if "*_[".contains(first) => loose_entry(trimmed),
+        _ => marked_entry(first, listed.unwrap_or(trimmed)),
     }
-    loose_entry(trimmed)
 }
 
 /// An entry line behind the mark of a list, a quotation, a heading or a strike, or in HTML.
-fn marked_entry(first: u8, line: &str) -> Option<Near> {
+fn marked_entry(first: char, line: &str) -> Option<Near> {
     let inner = line.trim_start_matches(['-', '+', '>', '#', '~']).trim_matches(is_space);
     let inner = match first {
-        b'~' => inner.trim_end_matches('~'),
-        b'#' => inner.trim_end_matches('#').trim_end_matches(is_space),
-        b'<' => ["<b>", "<strong>"].into_iter().find_map(|mark| inner.strip_prefix(mark))?,
+        '~' => inner.trim_end_matches('~'),
+        '#' => inner.trim_end_matches('#').trim_end_matches(is_space),
+        '<' => ["<b>", "<strong>"].into_iter().find_map(|mark| inner.strip_prefix(mark))?,
         _ => inner,
     };
     if let Some(memory) = grammar::parse_entry(inner) {
-        let status = if first == b'~' { Status::Superseded } else { memory.status };
+        let status = if first == '~' { Status::Superseded } else { memory.status };
         let form = grammar::write_entry(&Memory { status, ..memory });
-        return Some(Near::of(form, first == b'#'));
+        return Some(Near::of(form, first == '#'));
     }
-    if first == b'#' {
+    if first == '#' {
         return loose_entry(inner);
     }
     // More stands in the line, such as the text: what of it is the title, a person says.
     let marked = inner.trim_start_matches(['*', '_']);
-    let is_escaped = inner.starts_with('\\') || first == b'~';
+    let is_escaped = inner.starts_with('\\') || first == '~';
     let bracket = marked.strip_prefix('\\').unwrap_or(marked).strip_prefix('[').filter(|_| !is_escaped)?;
     let bracket = bracket.split_once(']')?.0;
-    let word = bracket.trim_end_matches('\\').split([' ', '–', '—', '−']).next().unwrap_or_default();
-    let is_meant = is_known(word) && (first == b'<' || !inner.starts_with('['));
-    is_meant.then_some(Near { form: None, certain: false })
-}
-
-fn is_reference(line: &str) -> bool {
-    ["[Superseded", "[Invalidated"].iter().any(|start| line.starts_with(start))
+    let is_meant =
+        is_known(first_word(bracket.trim_end_matches('\\'))) && (first == '<' || !inner.starts_with('['));
+    is_meant.then_some(Near::UNCLEAR)
 }
 
 /// An entry line that lacks some of its marks or has other ones.
@@ -83,17 +76,17 @@ fn loose_entry(line: &str) -> Option<Near> {
     let opening = body.len() - inner.len();
     let bracketed = inner.strip_prefix('\\').unwrap_or(inner).strip_prefix('[');
     let inner = bracketed.unwrap_or(inner);
-    let unclear = begun.then_some(Near { form: None, certain: false });
+    let unclear = begun.then_some(Near::UNCLEAR);
     if !(begun || opening >= 2 || bracketed.is_some()) {
         return None;
     }
     let Some((bracket, rest)) = split_bracket(inner, bracketed.is_some()) else {
         let told = opening >= 2 && bracketed.is_none() && fields.is_some();
-        return unclear.or(told.then_some(Near { form: None, certain: false }));
+        return unclear.or(told.then_some(Near::UNCLEAR));
     };
     let upper = bracket.len() > 1 && !bracket.bytes().any(|byte| byte.is_ascii_lowercase());
     let rest = rest.trim_matches(is_space);
-    let closed = ["**", "__"].iter().find_map(|marks| rest.strip_suffix(marks));
+    let closed = rest.strip_suffix("**").or(rest.strip_suffix("__"));
     let title = closed.unwrap_or(rest).trim_matches(is_space);
     let title = title.strip_prefix("**").or(title.strip_prefix("__")).unwrap_or(title).trim_matches(is_space);
     if !begun && !(upper && (fields.is_some() || closed.is_some())) {
@@ -103,15 +96,16 @@ fn loose_entry(line: &str) -> Option<Near> {
         return unclear;
     }
     let fields_text = fields.map(|fields| format!(" *({fields})*")).unwrap_or_default();
-    let form = format!("**[{}] {title}**{fields_text}", dashes(bracket));
+    // Word processors write dashes.
+    let bracket_text = bracket.split(DASHES).map(str::trim).collect::<Vec<_>>().join(" - ");
+    let form = format!("**[{bracket_text}] {title}**{fields_text}");
     if grammar::parse_entry(&form).is_none() {
         return unclear;
     }
     let marks = title.starts_with(['*', '_', ']', '[']) || title.ends_with(['*', '_']);
     let alone = fields.is_none() && closed.is_none();
     // Prose may begin with brackets: only a known category says that an entry was meant.
-    let word = bracket.split([' ', '–', '—', '−']).next().unwrap_or_default();
-    let known = KNOWN_CATEGORIES.iter().any(|known| edits(word, known) <= 1);
+    let known = near_categories(first_word(bracket)).next().is_some();
     Some(Near::of(form, known && !marks && !alone && !title.contains("](")))
 }
 
@@ -142,10 +136,12 @@ fn split_bracket(inner: &str, opened: bool) -> Option<(&str, &str)> {
     (is_known(word) && !rest.trim_start().starts_with('-')).then_some((word, rest))
 }
 
-/// The text of brackets with hyphens for the dashes of word processors.
-fn dashes(bracket: &str) -> String {
-    let parts = bracket.split(['–', '—', '−']).map(str::trim);
-    parts.collect::<Vec<_>>().join(" - ")
+/// The dashes of word processors.
+const DASHES: [char; 3] = ['–', '—', '−'];
+
+/// The category within brackets.
+fn first_word(bracket: &str) -> &str {
+    bracket.split(|c| c == ' ' || DASHES.contains(&c)).next().unwrap_or_default()
 }
 
 /// True if a line is nothing but the fields of the entry above it.
@@ -155,45 +151,22 @@ pub(crate) fn is_wrapped_fields(line: &str) -> bool {
 }
 
 /// The categories that the contract names; others may be anybody's own.
+#[rustfmt::skip]
 pub const KNOWN_CATEGORIES: [&str; 33] = [
-    "SUCCESS",
-    "FAILURE",
-    "DISCOVERY",
-    "DANGER",
-    "NOTE",
-    "PUZZLE",
-    "SPAWN",
-    "PROCEDURE",
-    "OBSERVATION",
-    "GOAL",
-    "BEHAVIOR",
-    "OUTCOME",
-    "INSIGHT",
-    "DECISION",
-    "ERROR_LESSON",
-    "FACT",
-    "RELATIONSHIP",
-    "EMOTION",
-    "SESSION",
-    "EVENT",
-    "DIALOGUE",
-    "IDENTITY",
-    "BACKGROUND",
-    "COMMUNICATION",
-    "DECISION_STYLE",
-    "TRAITS",
-    "SKILLS",
-    "VALUES",
-    "KNOWLEDGE",
-    "LOCATION",
-    "ATMOSPHERE",
-    "TIME",
-    "CONTEXT",
+    "SUCCESS", "FAILURE", "DISCOVERY", "DANGER", "NOTE", "PUZZLE", "SPAWN", "PROCEDURE", "OBSERVATION",
+    "GOAL", "BEHAVIOR", "OUTCOME", "INSIGHT", "DECISION", "ERROR_LESSON", "FACT", "RELATIONSHIP", "EMOTION",
+    "SESSION", "EVENT", "DIALOGUE", "IDENTITY", "BACKGROUND", "COMMUNICATION", "DECISION_STYLE", "TRAITS",
+    "SKILLS", "VALUES", "KNOWLEDGE", "LOCATION", "ATMOSPHERE", "TIME", "CONTEXT",
 ];
 
 /// True for the name of a category that the contract names.
 pub(crate) fn is_known(category: &str) -> bool {
     KNOWN_CATEGORIES.contains(&category)
+}
+
+/// The categories of the contract that a name may be a slip of.
+fn near_categories(name: &str) -> impl Iterator<Item = &'static str> {
+    KNOWN_CATEGORIES.into_iter().filter(move |known| strsim::osa_distance(name, known) <= 1)
 }
 
 /// The bracket that an entry most likely was meant to have, where its category is unknown: a slip of the
@@ -204,40 +177,37 @@ pub(crate) fn bracket(memory: &Memory) -> Option<Near> {
         return None;
     }
     let (mut meant, mut head) = (memory.clone(), name);
-    let mut certain = meant.persistence != Persistence::default() || meant.status != Status::default();
-    let parted = name.rsplit_once(|c: char| !c.is_alphanumeric()).filter(|(head, _)| !head.is_empty());
+    let is_plain = meant.persistence == Persistence::default() && meant.status == Status::default();
     let mut stuck = false;
-    if let Some((before, word)) = parted {
-        let persistence = word.parse::<Persistence>().ok().filter(|_| !certain);
-        let status = word.parse::<Status>().ok().filter(|_| !certain);
+    let parted = name.rsplit_once(|c: char| !c.is_alphanumeric()).filter(|(head, _)| !head.is_empty());
+    if let Some((before, word)) = parted.filter(|_| is_plain) {
+        let (persistence, status) = (word.parse().ok(), word.parse().ok());
         stuck = persistence.is_some() || status.is_some();
         meant.persistence = persistence.unwrap_or(meant.persistence);
         meant.status = status.unwrap_or(meant.status);
         if stuck {
-            (certain, head) = (true, before.trim_end_matches(|c: char| !c.is_alphanumeric()));
+            head = before.trim_end_matches(|c: char| !c.is_alphanumeric());
         }
     }
-    let known: Vec<&str> = KNOWN_CATEGORIES.into_iter().filter(|known| edits(head, known) <= 1).collect();
-    let exact = known.iter().find(|known| **known == head).copied();
+    let known: Vec<&str> = near_categories(head).collect();
+    let exact = known.contains(&head).then_some(head);
     let category = exact.or(known.first().copied()).or(stuck.then_some(head))?;
-    certain &= head.len() > 3 && (exact.is_some() || known.len() == 1);
+    let certain = (stuck || !is_plain) && head.len() > 3 && (exact.is_some() || known.len() == 1);
     meant.category = category.parse().ok()?;
     let line = grammar::write_entry(&meant);
-    let bracket = line.get(3..line.find(']')?)?;
-    Some(Near::of(bracket.to_owned(), certain))
+    Some(Near::of(line.get(3..line.find(']')?)?.to_owned(), certain))
 }
 
 /// The fields that a field of unknown shape most likely was meant as.
 pub(crate) fn fields(field: &str) -> Option<Near> {
-    let end = field.find(|c: char| !c.is_ascii_alphabetic())?;
-    let value = field[end..].trim_start_matches([' ', ':', '=']);
-    let word = field[..end].to_lowercase();
-    if value.is_empty() || word.len() < 8 || edits(&word, "importance") > 1 {
+    let (word, value) = field.split_at(field.find(|c: char| !c.is_ascii_alphabetic())?);
+    let value = value.trim_start_matches([' ', ':', '=']);
+    if value.is_empty() || word.len() < 8 || edits(word, "importance") > 1 {
         return None;
     }
     let form = format!("importance {value}");
     let readable = form != field && are_fields(&form);
-    Some(Near { form: readable.then_some(form), certain: readable })
+    Some(if readable { Near::of(form, true) } else { Near::UNCLEAR })
 }
 
 #[cfg(test)]
@@ -273,7 +243,7 @@ mod tests {
         assert_eq!(entry("- **[NOTE] x**"), Some(Near::of("**[NOTE] x**".to_owned(), false)));
         assert_eq!(entry("~~**[NOTE] x**~~"), Some(Near::of("**[NOTE - SUPERSEDED] x**".to_owned(), false)));
         for line in ["**[NOTE] x** y", "**The dam opened** *(Ep1, T2)*", "**[NOTE] x** (or so)"] {
-            assert_eq!(entry(line), Some(Near { form: None, certain: false }), "{line}");
+            assert_eq!(entry(line), Some(Near::UNCLEAR), "{line}");
         }
         for line in
             ["[DANGER] ahead", "**The dam opened**", "[x] done**", "* a list", "[link](there)", "*x* *(Ep1)*"]

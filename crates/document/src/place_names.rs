@@ -39,8 +39,10 @@ impl PlaceNames {
     /// The name of a section, with the id where other places have the same name; the scope where it has no
     /// name.
     pub fn label(&self, scope: &Scope, name: &str) -> String {
+        if name.is_empty() {
+            return scope.to_string();
+        }
         match scope {
-            _ if name.is_empty() => scope.to_string(),
             // A name that ends like a label is not taken for that of another place.
             Scope::Location(id) if self.shared.contains(&folded(name)) || labelled_id(name).is_some() => {
                 format!("{name} (id {id})")

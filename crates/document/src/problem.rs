@@ -1,8 +1,12 @@
 //! Problems of a file, described for the person who fixes them.
 
+use std::fmt::{self, Display, Formatter};
+use std::ops::Range;
+
 use serde::Serialize;
 
 use crate::grammar;
+use crate::scan::LineNumbers;
 use crate::text::find_unescaped_stars;
 use crate::types::hint::{MERGE_OR_RESOLVE, NEWER_FORMAT};
 use crate::types::text::truncate;
@@ -26,8 +30,9 @@ pub struct Problem {
 pub struct Nearest {
     /// The line as it is written right.
     pub line: String,
-    /// True if nothing else can be meant, so that `check --fix` writes it.
-    pub(crate) mended: bool,
+    /// The range of the file that `check --fix` replaces by it, where nothing else can be meant. It ends before
+    /// the line ending.
+    pub(crate) mend: Option<Range<usize>>,
 }
 
 /// The severity of a problem.
@@ -40,128 +45,166 @@ pub enum Severity {
     Warning,
 }
 
-/// The kinds of problem.
-#[derive(Debug, Clone, PartialEq, Eq, strum::IntoStaticStr, thiserror::Error)]
-#[strum(serialize_all = "snake_case")]
-pub enum Kind {
+/// Declares the kinds of problem: the slip, how bad it is, what is said of it, and how to fix it.
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $name:ident$(($value:ident: $of:ty))?$({ $($(#[$field_doc:meta])* $field:ident: $type:ty,)* })?
+        => $severity:ident, $message:literal $(, $argument:expr)*; $hint:expr;)*) => {
+        /// The kinds of problem.
+        #[derive(Debug, Clone, PartialEq, Eq, strum::IntoStaticStr)]
+        #[strum(serialize_all = "snake_case")]
+        pub enum Kind {
+            $($(#[$doc])* $name$(($of))?$({ $($(#[$field_doc])* $field: $type,)* })?,)*
+        }
+
+        impl Display for Kind {
+            fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+                match self {
+                    $(Kind::$name$(($value))?$({ $($field,)* })? => {
+                        $($(let _ = $field;)*)?
+                        write!(out, $message $(, $argument)*)
+                    })*
+                }
+            }
+        }
+
+        impl Kind {
+            pub fn severity(&self) -> Severity {
+                match self {
+                    $(Kind::$name { .. } => Severity::$severity,)*
+                }
+            }
+
+            /// How to fix it.
+            pub fn hint(&self) -> &'static str {
+                match self {
+                    Kind::SecondLine { is_joined: true, .. } => "`memories check --fix` keeps the later",
+                    Kind::SecondSection { is_joined: true, .. } => "`memories check --fix` joins the two",
+                    $(Kind::$name { .. } => $hint,)*
+                }
+            }
+        }
+    };
+}
+
+kinds! {
     /// A line starts like an entry but is none.
-    #[error("`{}` starts like an entry and is none", cut(.0))]
-    BrokenEntry(String),
+    BrokenEntry(line: String) => Error, "`{}` starts like an entry and is none", cut(line);
+        "write `**[CATEGORY] Title** *(Ep1, T2)*`, or put `\\` before the line";
     /// A line under `### Tried` that names no action.
-    #[error("`{}` names no action", cut(.0))]
-    BrokenAttempt(String),
+    BrokenAttempt(line: String) => Error, "`{}` names no action", cut(line);
+        "write ``- `action` ×2 *(Ep1, T2)*: reply``";
     /// A line under `### Ways` that leads from an action to no place.
-    #[error("`{}` is no way", cut(.0))]
-    BrokenWay(String),
+    BrokenWay(line: String) => Error, "`{}` is no way", cut(line);
+        "write ``- `north` → [Name](#location-15-name) *(Ep1, T2)*``";
     /// A visits line without a number.
-    #[error("`{}` states no number of visits", cut(.0))]
-    BrokenVisits(String),
+    BrokenVisits(line: String) => Error, "`{}` states no number of visits", cut(line);
+        "write `**Visits:** 3 | **Episodes:** 1, 2`";
     /// A heading starts like one of our sections but is none.
-    #[error("`{}` starts like a section and is none", cut(.0))]
-    BrokenHeading(String),
+    BrokenHeading(line: String) => Error, "`{}` starts like a section and is none", cut(line);
+        "write `## Location 15: Name`, `## NPC id: Name`, `## Agent id: Name`, with an id of `a-z0-9_-`";
     /// A heading that names no section, above entries: they belong to nothing.
-    #[error("`{}` is no section, and {count} {} below it {} to nothing", cut(heading),
-        if *count == 1 { "memory" } else { "memories" }, if *count == 1 { "belongs" } else { "belong" })]
     LostEntries {
         /// The heading, or the first of the entries where they stand above all headings.
         heading: String,
         /// Number of entries.
         count: usize,
-    },
+    } => Error, "`{}` is no section, and {count} {} below it {} to nothing", cut(heading),
+        if *count == 1 { "memory" } else { "memories" }, if *count == 1 { "belongs" } else { "belong" };
+        "write `## Location 15: Name` with the place's id, or move them into a section";
     /// A field behind a title is nearly one that is known, and is not read.
-    #[error("the field `{}` cannot be read", cut(.0))]
-    BrokenField(String),
+    BrokenField(field: String) => Error, "the field `{}` cannot be read", cut(field);
+        "write `Ep1`, `T2`, `importance 900` (1 to 1000) and other fields with commas between them";
     /// The fields of an entry stand in the line below it, where they are text.
-    #[error("`{}` stands below its entry and is read as text", cut(.0))]
-    WrappedFields(String),
+    WrappedFields(fields: String) => Error, "`{}` stands below its entry and is read as text", cut(fields);
+        "move it to the end of the line above";
     /// An entry under `### Tried`; the tries behind it are read as its text.
-    #[error("the tried actions behind `{}` are read as its text", cut(.0))]
-    EntryAmongTries(String),
+    EntryAmongTries(line: String) => Error, "the tried actions behind `{}` are read as its text", cut(line);
+        "move the entry above `### Tried`";
     /// The whole text of a live entry is struck.
-    #[error("the text of `{}` is struck, and its brackets say that it holds", cut(.0))]
-    StruckLive(String),
+    StruckLive(title: String) => Error, "the text of `{}` is struck, and its brackets say that it holds", cut(title);
+        "write ` - SUPERSEDED` into the brackets, or remove the strikes";
     /// A category that is nearly a known one, or holds a word that is set off by ` - `.
-    #[error("the category `{category}` is nearly `{nearest}`")]
     NearCategory {
         /// The category in the file.
         category: String,
         /// The brackets that were most likely meant.
         nearest: String,
-    },
+    } => Warning, "the category `{category}` is nearly `{nearest}`";
+        "write the known one, or keep it: categories may be your own";
     /// A key stands twice in a visits line.
-    #[error("`{0}` stands twice in the visits line")]
-    RepeatedKey(String),
+    RepeatedKey(key: String) => Error, "`{key}` stands twice in the visits line";
+        "keep one of them; `memories check --fix` joins episodes and visits";
     /// More than one visits line.
-    #[error("a second visits line in one section")]
-    SecondVisits,
+    SecondVisits => Warning, "a second visits line in one section";
+        "`memories check --fix` joins the two";
     /// A part of a section begins for the second time; its heading.
-    #[error("a second `{0}` in one section")]
-    SecondList(&'static str),
+    SecondList(heading: &'static str) => Warning, "a second `{heading}` in one section";
+        "`memories check --fix` joins the two";
     /// Another line of a list is about the same action or way.
-    #[error("`{}` stands in another line of this list, too", cut(action))]
     SecondLine {
         /// The action.
         action: String,
         /// True if `check --fix` writes one line: no person wrote one of them.
         is_joined: bool,
-    },
+    } => Warning, "`{}` stands in another line of this list, too", cut(action);
+        "keep one of the lines; the later counts";
     /// A level-1 or level-2 heading is indented: text for us, a heading for others.
-    #[error("an indented heading begins no section")]
-    IndentedHeading,
+    IndentedHeading => Warning, "an indented heading begins no section";
+        "move it to the start of the line, or put `\\` before the `#`";
     /// An ephemeral memory in the permanent file.
-    #[error("an ephemeral memory in the permanent file")]
-    EphemeralEntry,
+    EphemeralEntry => Warning, "an ephemeral memory in the permanent file";
+        "remove `EPHEMERAL`: what stands in this file stays";
     /// A code fence that is never closed.
-    #[error("a code fence is opened and never closed")]
-    UnclosedFence,
+    UnclosedFence => Error, "a code fence is opened and never closed";
+        "close it with a line of the same marks; until then it hides nothing";
     /// A comment that is never closed.
-    #[error("a comment is opened and never closed")]
-    UnclosedComment,
+    UnclosedComment => Error, "a comment is opened and never closed";
+        "close it with `-->`; until then it hides nothing";
     /// Two live entries of a section have the same title.
-    #[error("two live memories are called `{0}`")]
-    SameTitle(String),
+    SameTitle(title: String) => Error, "two live memories are called `{title}`";
+        "give one of the two another title";
     /// A scope has a second section; both are read as one.
-    #[error("a second section of {scope}; both are read as one")]
     SecondSection {
         /// The scope.
         scope: String,
         /// True if neither of them bears another name.
         is_joined: bool,
-    },
+    } => Warning, "a second section of {scope}; both are read as one";
+        "give both headings one name; then `memories check --fix` joins the two";
     /// A Markdown viewer sees a heading that we read as text.
-    #[error("a Markdown viewer shows `{}` as a heading; here it is text", cut(.0))]
-    ViewerSeesHeading(String),
+    ViewerSeesHeading(line: String) => Warning, "a Markdown viewer shows `{}` as a heading; here it is text", cut(line);
+        "put a blank line before `---`, or `\\` before the `#`";
     /// A Markdown viewer does not see a heading that this program sees.
-    #[error("a Markdown viewer does not show `{}` as a heading; here it is one", cut(.0))]
-    ViewerMissesHeading(String),
+    ViewerMissesHeading(line: String) => Warning, "a Markdown viewer does not show `{}` as a heading; here it is one", cut(line);
+        "close the HTML block above it, or leave a blank line before the heading";
     /// A line starts like a reference but is none.
-    #[error("`{}` does not say by what or why", cut(.0))]
-    BrokenReference(String),
+    BrokenReference(line: String) => Error, "`{}` does not say by what or why", cut(line);
+        "write `[Superseded at Ep2 T45 by \"title\"]` or `[Invalidated at Ep2 T45: \"reason\"]`";
     /// A live entry has a reference line.
-    #[error("`{}` stands in an entry that is not superseded", cut(.0))]
-    ReferenceOfLiveEntry(String),
+    ReferenceOfLiveEntry(line: String) => Warning, "`{}` stands in an entry that is not superseded", cut(line);
+        "the brackets decide: write ` - SUPERSEDED` into them, or remove the line";
     /// No entry of the section has the title that supersedes an entry.
-    #[error("superseded by `{0}`, and no entry of the section is called so")]
-    LostReference(String),
+    LostReference(title: String) => Warning, "superseded by `{title}`, and no entry of the section is called so";
+        "put the successor's present title there, exactly as it stands";
     /// Entries supersede each other, and none of them is live.
-    #[error("superseded in a circle, so that none is live: `{}`", .0.join("` by `"))]
-    CircularReference(Vec<String>),
+    CircularReference(titles: Vec<String>) => Warning, "superseded in a circle, so that none is live: `{}`", titles.join("` by `");
+        "take `SUPERSEDED` and the line below it from the one that is true";
     /// A `See also:` link leads to nothing.
-    #[error("`{}` leads to nothing", cut(.0))]
-    LostLink(String),
+    LostLink(link: String) => Warning, "`{}` leads to nothing", cut(link);
+        "write `See also: [[Location 23 › Title]]` with a title that stands there";
     /// Double-encoded characters.
-    #[error("`{}` was encoded twice; `{}` was meant", cut(.seen), cut(.meant))]
     EncodedTwice {
         /// The characters in the file.
         seen: String,
         /// The characters that were meant.
         meant: String,
-    },
+    } => Warning, "`{}` was encoded twice; `{}` was meant", cut(seen), cut(meant);
+        "put the right characters there; a program read UTF-8 as Windows-1252 and saved it";
     /// Characters of a line that nobody sees, or that change how it is seen.
-    #[error("{} not seen: {}", if .0.len() == 1 { "a character is" } else { "characters are" }, code_points(.0))]
-    Unseen(Vec<char>),
+    Unseen(characters: Vec<char>) => Warning, "{} not seen: {}",
+        if characters.len() == 1 { "a character is" } else { "characters are" }, code_points(characters);
+        "remove them unless you know why they are there; a terminal or a model may obey them";
     /// Two live entries of a section have titles that look the same.
-    #[error("`{title}` looks like `{other}` in line {line}")]
     SameLook {
         /// Title of this entry.
         title: String,
@@ -169,18 +212,18 @@ pub enum Kind {
         other: String,
         /// Line of the other entry.
         line: usize,
-    },
+    } => Warning, "`{title}` looks like `{other}` in line {line}";
+        "find out who wrote which, and supersede or rename one";
     /// A merge gave an entry a title with a number: this one.
-    #[error("the other side of a merge gave the title of `{}` to other words", cut(.0))]
-    MergedTitle(String),
+    MergedTitle(title: String) => Warning, "the other side of a merge gave the title of `{}` to other words", cut(title);
+        "read both, supersede or rename one, and remove the tag `#same-title`";
     /// The file states a newer version of the format.
-    #[error("the file has format {0}, and this program knows format {FORMAT}")]
-    NewerFormat(u64),
+    NewerFormat(version: u64) => Error, "the file has format {version}, and this program knows format {FORMAT}";
+        NEWER_FORMAT;
     /// An item of a list of evidence in the text of an entry, most likely because a heading is missing.
-    #[error("`{}` is read as text of the memory above it", cut(.0))]
-    EvidenceInText(String),
+    EvidenceInText(line: String) => Error, "`{}` is read as text of the memory above it", cut(line);
+        "write `### Ways`, `### Worked`, `### Seen` or `### Tried` above the list";
     /// A way leads to a place that has no section, and a place of that name has another id.
-    #[error("the way leads to location {to}, which has no section; `{name}` is location {found}")]
     LostWay {
         /// The id in the link.
         to: u64,
@@ -188,24 +231,24 @@ pub enum Kind {
         name: String,
         /// The place that has this name.
         found: u64,
-    },
+    } => Error, "the way leads to location {to}, which has no section; `{name}` is location {found}";
+        "give the place its former id, or write the new one into each way that leads there";
     /// An importance that may be meant on a scale of ten.
-    #[error("importance {0} is almost the lowest on the scale of 1 to 1000")]
-    LowImportance(u16),
+    LowImportance(importance: u16) => Warning, "importance {importance} is almost the lowest on the scale of 1 to 1000";
+        "write `importance 900` for 9 of 10; otherwise leave it";
     /// A line that ends with a carriage return alone, as old Macs wrote it: what follows is read as the same line.
-    #[error("a carriage return alone ends no line: what follows it is read as the same line")]
-    LoneReturn,
+    LoneReturn => Error, "a carriage return alone ends no line: what follows it is read as the same line";
+        "convert the line ends, for example with `tr '\\r' '\\n'`";
     /// A conflict that a merge left.
-    #[error("an unresolved git merge conflict")]
-    Conflict,
+    Conflict => Error, "an unresolved git merge conflict";
+        MERGE_OR_RESOLVE;
     /// Something looks like a secret; the kind of secret.
-    #[error("this looks like a secret: {0}")]
-    Secret(String),
+    Secret(kind: String) => Warning, "this looks like a secret: {kind}";
+        "remove it here and from the history of the repository, and have it revoked";
     /// A location is not on the map.
-    #[error("location {0} is not on the map")]
-    NotOnMap(u64),
+    NotOnMap(id: u64) => Warning, "location {id} is not on the map";
+        "mind the id; places that the game does not have are never recalled";
     /// An entry may say the same as another one of its section.
-    #[error("`{title}` may say what `{other}` in line {line} says")]
     LookAlike {
         /// Title of this entry.
         title: String,
@@ -213,37 +256,11 @@ pub enum Kind {
         other: String,
         /// Line of the other entry.
         line: usize,
-    },
+    } => Warning, "`{title}` may say what `{other}` in line {line} says";
+        "read both; where one is enough, supersede the other";
 }
 
 impl Kind {
-    /// How much the problem matters.
-    pub fn severity(&self) -> Severity {
-        match self {
-            Kind::BrokenEntry(_)
-            | Kind::BrokenAttempt(_)
-            | Kind::BrokenWay(_)
-            | Kind::BrokenVisits(_)
-            | Kind::RepeatedKey(_)
-            | Kind::BrokenHeading(_)
-            | Kind::LostEntries { .. }
-            | Kind::BrokenField(_)
-            | Kind::WrappedFields(_)
-            | Kind::EntryAmongTries(_)
-            | Kind::StruckLive(_)
-            | Kind::UnclosedFence
-            | Kind::UnclosedComment
-            | Kind::BrokenReference(_)
-            | Kind::Conflict
-            | Kind::NewerFormat(_)
-            | Kind::EvidenceInText(_)
-            | Kind::LostWay { .. }
-            | Kind::LoneReturn
-            | Kind::SameTitle(_) => Severity::Error,
-            _ => Severity::Warning,
-        }
-    }
-
     /// True if a whole section or entry is not read as it was meant.
     pub fn hides_memories(&self) -> bool {
         matches!(
@@ -251,82 +268,18 @@ impl Kind {
             Kind::BrokenHeading(_) | Kind::LostEntries { .. } | Kind::BrokenEntry(_) | Kind::LoneReturn
         )
     }
-
-    /// How to fix it.
-    pub fn hint(&self) -> &'static str {
-        match self {
-            Kind::BrokenEntry(_) => "write `**[CATEGORY] Title** *(Ep1, T2)*`, or put `\\` before the line",
-            Kind::BrokenAttempt(_) => "write ``- `action` ×2 *(Ep1, T2)*: reply``",
-            Kind::BrokenWay(_) => "write ``- `north` → [Name](#location-15-name) *(Ep1, T2)*``",
-            Kind::BrokenVisits(_) => "write `**Visits:** 3 | **Episodes:** 1, 2`",
-            Kind::BrokenHeading(_) => {
-                "write `## Location 15: Name`, `## NPC id: Name`, `## Agent id: Name`, with an id of `a-z0-9_-`"
-            }
-            Kind::LostEntries { .. } => {
-                "write `## Location 15: Name` with the place's id, or move them into a section"
-            }
-            Kind::BrokenField(_) => {
-                "write `Ep1`, `T2`, `importance 900` (1 to 1000) and other fields with commas between them"
-            }
-            Kind::WrappedFields(_) => "move it to the end of the line above",
-            Kind::EntryAmongTries(_) => "move the entry above `### Tried`",
-            Kind::StruckLive(_) => "write ` - SUPERSEDED` into the brackets, or remove the strikes",
-            Kind::NearCategory { .. } => "write the known one, or keep it: categories may be your own",
-            Kind::RepeatedKey(_) => "keep one of them; `memories check --fix` joins episodes and visits",
-            Kind::SecondVisits | Kind::SecondList(_) => "`memories check --fix` joins the two",
-            Kind::SecondLine { is_joined: true, .. } => "`memories check --fix` keeps the later",
-            Kind::SecondLine { is_joined: false, .. } => "keep one of the lines; the later counts",
-            Kind::IndentedHeading => "move it to the start of the line, or put `\\` before the `#`",
-            Kind::EphemeralEntry => "remove `EPHEMERAL`: what stands in this file stays",
-            Kind::UnclosedFence => "close it with a line of the same marks; until then it hides nothing",
-            Kind::UnclosedComment => "close it with `-->`; until then it hides nothing",
-            Kind::SameTitle(_) => "give one of the two another title",
-            Kind::SecondSection { is_joined: true, .. } => "`memories check --fix` joins the two",
-            Kind::SecondSection { is_joined: false, .. } => {
-                "give both headings one name; then `memories check --fix` joins the two"
-            }
-            Kind::ViewerSeesHeading(_) => "put a blank line before `---`, or `\\` before the `#`",
-            Kind::ViewerMissesHeading(_) => {
-                "close the HTML block above it, or leave a blank line before the heading"
-            }
-            Kind::BrokenReference(_) => {
-                "write `[Superseded at Ep2 T45 by \"title\"]` or `[Invalidated at Ep2 T45: \"reason\"]`"
-            }
-            Kind::ReferenceOfLiveEntry(_) => {
-                "the brackets decide: write ` - SUPERSEDED` into them, or remove the line"
-            }
-            Kind::LostReference(_) => "put the successor's present title there, exactly as it stands",
-            Kind::CircularReference(_) => "take `SUPERSEDED` and the line below it from the one that is true",
-            Kind::LostLink(_) => "write `See also: [[Location 23 › Title]]` with a title that stands there",
-            Kind::EncodedTwice { .. } => {
-                "put the right characters there; a program read UTF-8 as Windows-1252 and saved it"
-            }
-            Kind::Unseen(_) => {
-                "remove them unless you know why they are there; a terminal or a model may obey them"
-            }
-            Kind::SameLook { .. } => "find out who wrote which, and supersede or rename one",
-            Kind::MergedTitle(_) => "read both, supersede or rename one, and remove the tag `#same-title`",
-            Kind::NewerFormat(_) => NEWER_FORMAT,
-            Kind::EvidenceInText(_) => {
-                "write `### Ways`, `### Worked`, `### Seen` or `### Tried` above the list"
-            }
-            Kind::LostWay { .. } => {
-                "give the place its former id, or write the new one into each way that leads there"
-            }
-            Kind::LowImportance(_) => "write `importance 900` for 9 of 10; otherwise leave it",
-            Kind::LoneReturn => "convert the line ends, for example with `tr '\\r' '\\n'`",
-            Kind::Conflict => MERGE_OR_RESOLVE,
-            Kind::Secret(_) => "remove it here and from the history of the repository, and have it revoked",
-            Kind::NotOnMap(_) => "mind the id; places that the game does not have are never recalled",
-            Kind::LookAlike { .. } => "read both; where one is enough, supersede the other",
-        }
-    }
 }
 
 impl Problem {
     /// A problem at a line and a column, both counted from 1.
     pub fn new(line: usize, column: usize, kind: Kind) -> Problem {
         Problem { line, column, kind, nearest: None }
+    }
+
+    /// A problem at an offset into a file.
+    pub(crate) fn at(source: &str, numbers: &LineNumbers, offset: usize, kind: Kind) -> Problem {
+        let start = source[..offset].rfind('\n').map_or(0, |at| at + 1);
+        Problem::new(numbers.line(offset), column(&source[start..], offset - start), kind)
     }
 
     /// A problem of a line with its nearest right form, at the column where the two begin to differ.
@@ -342,15 +295,15 @@ impl Problem {
             Kind::SecondLine { is_joined, .. } | Kind::SecondSection { is_joined, .. } => is_joined,
             _ => false,
         };
-        is_joined || self.nearest.as_ref().is_some_and(|nearest| nearest.mended)
+        is_joined || self.nearest.as_ref().is_some_and(|nearest| nearest.mend.is_some())
     }
 
     /// How to fix it.
     pub fn hint(&self) -> String {
         match &self.nearest {
             None => self.kind.hint().to_owned(),
-            Some(Nearest { line, mended: false }) => format!("write `{line}`"),
-            Some(Nearest { line, mended: true }) => format!("write `{line}`; `memories check --fix` does"),
+            Some(Nearest { line, mend: None }) => format!("write `{line}`"),
+            Some(Nearest { line, .. }) => format!("write `{line}`; `memories check --fix` does"),
         }
     }
 

@@ -112,7 +112,7 @@ impl Section {
     }
 
     /// The first live memory with a title, in whatever case.
-    pub(crate) fn live_with_title(&self, title: &str) -> Option<&Memory> {
+    pub fn live_with_title(&self, title: &str) -> Option<&Memory> {
         let folded = fold_title(title);
         self.live().find(|memory| fold_title(&memory.title) == folded)
     }

@@ -244,7 +244,7 @@ impl Document {
     }
 
     /// The heading of a block.
-    pub(crate) fn heading_at(&self, block: usize) -> Option<&Heading> {
+    pub fn heading_at(&self, block: usize) -> Option<&Heading> {
         self.blocks[block].heading.as_ref()
     }
 
@@ -280,7 +280,7 @@ impl Document {
     }
 
     /// The same, one at a time. The parsed values are not cached, so that a large file is in memory once.
-    pub(crate) fn each_section(&self) -> impl Iterator<Item = (Scope, Section)> {
+    pub fn each_section(&self) -> impl Iterator<Item = (Scope, Section)> {
         let mut blocks = self.blocks_by_scope();
         self.headings().filter_map(move |heading| {
             let of_scope = blocks.remove(&heading.scope)?;
@@ -289,7 +289,7 @@ impl Document {
     }
 
     /// Each scope with the numbers of its blocks.
-    pub(crate) fn blocks_by_scope(&self) -> HashMap<&Scope, Vec<usize>, FixedState> {
+    pub fn blocks_by_scope(&self) -> HashMap<&Scope, Vec<usize>, FixedState> {
         let mut blocks: HashMap<&Scope, Vec<usize>, FixedState> = HashMap::default();
         for (at, block) in self.blocks.iter().enumerate() {
             if let Some(heading) = &block.heading {
@@ -300,7 +300,7 @@ impl Document {
     }
 
     /// The sections in these blocks, which are all of one scope, read as one. The parsed values are not cached.
-    pub(crate) fn section_in(&self, blocks: &[usize]) -> Section {
+    pub fn section_in(&self, blocks: &[usize]) -> Section {
         self.read_blocks(blocks, true, |at| match self.blocks[at].parsed.get() {
             Some(parsed) => Cow::Borrowed(&**parsed),
             None => Cow::Owned(parse_section(self.block_text(at))),

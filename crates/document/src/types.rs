@@ -372,7 +372,7 @@ impl Memory {
     }
 
     /// True if the memory contests another one, and nobody has confirmed it.
-    pub(crate) fn contests(&self) -> bool {
+    pub fn contests(&self) -> bool {
         self.status == Status::Tentative && self.has_tag(CONTESTED_TAG)
     }
 

@@ -78,12 +78,12 @@ impl Authority {
     /// a DANGER, and points show a SUCCESS where the entry is a FAILURE.
     pub(super) fn is_shown_against(self, memory: &Memory, old: &Memory) -> bool {
         let Authority::Turn(proof) = self else { return false };
-        match memory.category.as_str() {
-            _ if old.persistence == Persistence::Core => false,
-            "DANGER" => proof.died,
-            "SUCCESS" => proof.rose && old.category.as_str() == "FAILURE",
-            _ => false,
-        }
+        old.persistence != Persistence::Core
+            && match memory.category.as_str() {
+                "DANGER" => proof.died,
+                "SUCCESS" => proof.rose && old.category.as_str() == "FAILURE",
+                _ => false,
+            }
     }
 
     fn may_be_core(self, category: &Category) -> bool {
@@ -138,8 +138,10 @@ pub fn protection(
     authority: Authority,
 ) -> Option<Protection> {
     let authority = authority.in_name_of(files.writer.as_ref());
+    if authority == Authority::Command {
+        return None;
+    }
     let own = match (old.writers().as_slice(), files.writer.as_ref().map(Writer::name)) {
-        _ if authority == Authority::Command => return None,
         ([one], Some(name)) if *one == name => true,
         (several, Some(name)) if several.contains(&name) => return Some(Protection::OthersConfirmed),
         ([], _) => false,

@@ -10,7 +10,7 @@ use memories_document::types::hint::{Advice, Hint};
 use memories_document::types::{
     Memory, Outcome, Persistence, Scope, Status, did_you_mean, one_of, same_title,
 };
-use memories_document::{DocumentError, EntryRef, nearest};
+pub use memories_document::{DocumentError, EntryRef, nearest};
 
 /// An entry's address: its exact title, and its line if several entries written by hand share the title.
 #[derive(Debug, Clone, PartialEq, Eq)]

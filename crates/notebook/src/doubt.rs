@@ -18,11 +18,12 @@ pub enum Doubt {
 
 /// Why a live memory waits for a person; `None` where it does not.
 pub fn doubt_of(memory: &Memory) -> Option<Doubt> {
-    match memory {
-        _ if memory.has_tag(CONTESTED_TAG) => Some(Doubt::Contests),
-        _ if memory.has_tag(UNSUPPORTED_TAG) => Some(Doubt::Unsupported),
-        _ if memory.status == Status::Tentative => Some(Doubt::Tentative),
-        _ => None,
+    if memory.has_tag(CONTESTED_TAG) {
+        Some(Doubt::Contests)
+    } else if memory.has_tag(UNSUPPORTED_TAG) {
+        Some(Doubt::Unsupported)
+    } else {
+        (memory.status == Status::Tentative).then_some(Doubt::Tentative)
     }
 }
 

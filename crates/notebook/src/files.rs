@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use crate::authorship::{Authorship, Repeated};
 use memories_document::types::{Author, Memory, Persistence, Scope, Writer, fold_title, without_brackets};
-use memories_document::{Document, DocumentError, EntryMut, EntryRef, EntryText, Section};
+pub use memories_document::{Document, DocumentError, EntryMut, EntryRef, EntryText, Section};
 use memories_store::Sidecar;
 
 /// One of the two files.

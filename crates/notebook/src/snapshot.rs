@@ -21,7 +21,7 @@ use memories_document::types::{Memory, Scope, Way};
 use memories_document::version::{NewerFormat, newer_format};
 use memories_document::{Document, EntrySpan, EntryText, PlaceNames, Section};
 use memories_store::journal::Journal;
-use memories_store::{OpenFiles, Sidecar, State, Store, StoreError};
+pub use memories_store::{OpenFiles, Sidecar, State, Store, StoreError};
 
 /// The section of a scope that has none.
 static NOTHING: LazyLock<Section> = LazyLock::new(Section::default);
@@ -150,7 +150,7 @@ impl Snapshot {
     }
 
     /// The memory file, without lines in conflict.
-    pub(crate) fn document(&self) -> &Document {
+    pub fn document(&self) -> &Document {
         &self.lasting
     }
 
@@ -170,7 +170,7 @@ impl Snapshot {
     }
 
     /// The names of the places to which ways lead, by the headings.
-    pub(crate) fn ends_of<'a>(&'a self, ways: impl Iterator<Item = &'a Way>) -> HashMap<u64, &'a str> {
+    pub fn ends_of<'a>(&'a self, ways: impl Iterator<Item = &'a Way>) -> HashMap<u64, &'a str> {
         let ends: HashSet<u64> = ways.map(|way| way.to).collect();
         let mut names = HashMap::new();
         for Heading { scope, name } in self.headings() {
@@ -211,7 +211,7 @@ impl Snapshot {
     }
 
     /// The texts of a scope's sections in the memory file, each with its heading.
-    pub(crate) fn section_texts<'a>(&'a self, scope: &'a Scope) -> impl Iterator<Item = &'a str> {
+    pub fn section_texts<'a>(&'a self, scope: &'a Scope) -> impl Iterator<Item = &'a str> {
         self.lasting.section_texts(scope)
     }
 

@@ -316,8 +316,12 @@ impl Draft<'_> {
     /// When its text, which the journal keeps, may be whole but cannot be read.
     pub(crate) fn end_session(&mut self) -> Result<EndedSession, StoreError> {
         let is_new = self.ends_session || self.files.session.is_edited();
-        let text = match self.notebook.store.sidecar().session() {
-            _ if is_new => Ok(self.files.session.clone().into_text().ok()),
+        let text = if is_new {
+            Ok(self.files.session.clone().into_text().ok())
+        } else {
+            self.notebook.store.sidecar().session()
+        };
+        let text = match text {
             Err(error) if !error.is_damage() => return Err(error),
             text => text,
         };

@@ -271,7 +271,9 @@ fn take_cookie(door: &Door, headers: &mut HeaderMap) {
     let mut own = pairs.filter(|(name, _)| door.cookie.as_deref() == Some(name)).map(|(_, value)| value);
     let found =
         own.find_map(|value| HeaderValue::from_str(&percent_decode_str(value).decode_utf8().ok()?).ok());
-    found.map(|token| headers.insert(TOKEN_HEADER, token));
+    if let Some(token) = found {
+        headers.insert(TOKEN_HEADER, token);
+    }
 }
 
 async fn route(door: &Arc<Door>, parts: &Parts, sends_token: bool, body: Body) -> Response {
@@ -434,6 +436,8 @@ fn with_safe_headers(mut response: Response) -> Response {
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     headers.insert("cross-origin-resource-policy", HeaderValue::from_static("same-origin"));
-    policy.into_iter().for_each(|policy| drop(headers.insert(header::CONTENT_SECURITY_POLICY, policy)));
+    if let Ok(policy) = policy {
+        headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
     response
 }

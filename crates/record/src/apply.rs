@@ -169,8 +169,10 @@ impl Applying<'_> {
 
     fn authority(&self, grounding: Grounding) -> Authority {
         let proof: Proof = self.context.changes.proof();
+        if self.by_rules {
+            return Authority::Rules(proof);
+        }
         match grounding {
-            _ if self.by_rules => Authority::Rules(proof),
             Grounding::Unsupported => Authority::Unsupported(proof),
             Grounding::BorneOut | Grounding::NotComparable => Authority::Turn(proof),
         }

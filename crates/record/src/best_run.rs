@@ -250,8 +250,10 @@ impl Played {
     /// The gain that the turn made, if it made one.
     fn earned(&self, goals: &[u64]) -> Option<Earned> {
         let has_moved = self.before.id != self.after.id;
+        if self.effect == Effect::Won {
+            return Some(Earned::Won);
+        }
         match score_change(&self.turn) {
-            _ if self.effect == Effect::Won => Some(Earned::Won),
             Some(points @ 1..) => Some(Earned::Points(points)),
             _ if has_moved && goals.contains(&self.after.id) => Some(Earned::Reached),
             _ => None,

@@ -133,13 +133,18 @@ pub(crate) fn language_of(text: &str) -> Option<Language> {
     }
     let [latin, cyrillic, kana, han, hangul, others] = counts;
     let most = latin.max(cyrillic).max(kana + han).max(hangul).max(others);
-    match most {
-        0 => None,
-        _ if most == latin => named(text).or(marked.then_some(Language::OtherLatin)),
-        _ if most == cyrillic => named(text).or(Some(Language::Cyrillic)),
-        _ if most == kana + han => Some(if kana > 0 { Language::Japanese } else { Language::Chinese }),
-        _ if most == hangul => Some(Language::Korean),
-        _ => other,
+    if most == 0 {
+        None
+    } else if most == latin {
+        named(text).or(marked.then_some(Language::OtherLatin))
+    } else if most == cyrillic {
+        named(text).or(Some(Language::Cyrillic))
+    } else if most == kana + han {
+        Some(if kana > 0 { Language::Japanese } else { Language::Chinese })
+    } else if most == hangul {
+        Some(Language::Korean)
+    } else {
+        other
     }
 }
 

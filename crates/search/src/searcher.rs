@@ -254,8 +254,11 @@ impl Build {
 
     /// The index that the library begins with.
     fn start(&self) -> IndexStart {
-        match lock(&self.before).take() {
-            _ if !self.uses_index => IndexStart::Nothing,
+        let before = lock(&self.before).take();
+        if !self.uses_index {
+            return IndexStart::Nothing;
+        }
+        match before {
             Some(before) => IndexStart::From(Box::new(before.index().clone())),
             None => IndexStart::Stored,
         }

@@ -31,10 +31,12 @@ specific different various across throughout able go going know think thing thin
 /// The factor of a word's weight; 1 for most words.
 pub(crate) fn term_weight(word: &str, stem: &str) -> f64 {
     if is_cjk_word(word) {
-        match word.chars().nth(1) {
-            _ if is_small(word) => 0.0,
-            Some(_) => PAIR,
-            None => CHARACTER,
+        if is_small(word) {
+            0.0
+        } else if word.chars().nth(1).is_some() {
+            PAIR
+        } else {
+            CHARACTER
         }
     } else if is_date_word(word) {
         DATE

@@ -52,7 +52,7 @@ pub use atomic_write::{Existing, create_folder, write_file, write_script};
 pub use backups::Backup;
 pub use command_log::CommandLog;
 pub use error::{Foreign, StoreError};
-pub(crate) use file_version::{OpenFiles, text_of};
+pub use file_version::{OpenFiles, text_of};
 pub use follow::Follower;
 pub use git::Index;
 pub use log::{LineLog, LogLine, Rotation};

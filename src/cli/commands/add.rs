@@ -1,7 +1,7 @@
 //! `add`: stores a memory in the user's own words.
 
 use crate::cli::commands::common::{resolve_or_new, warn_of_secrets};
-use crate::cli::commands::memory_args::{JsonFields, MEMORY_FIELDS, MemoryArgs};
+use crate::cli::commands::memory_args::{JsonFields, MemoryArgs};
 use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
@@ -168,7 +168,6 @@ fn memory_from_json(text: &str) -> Result<JsonMemory, Failure> {
             memory.category
         )));
     }
-    let known = [&MEMORY_FIELDS[..], &["name", "speaker"]].concat();
-    let (name, warnings) = (fields.read("name", fields::text)?, fields.unknown("a memory", &known));
+    let (name, warnings) = (fields.read("name", fields::text)?, fields.unknown("a memory"));
     Ok(JsonMemory { memory, speaker, name, warnings })
 }

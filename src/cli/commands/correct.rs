@@ -4,15 +4,13 @@ use serde_json::{Value, json};
 use strum::VariantNames as _;
 
 use crate::cli::commands::common::{resolve_scope, warn_of_secrets};
-use crate::cli::commands::memory_args::{JsonFields, MEMORY_FIELDS};
+use crate::cli::commands::memory_args::JsonFields;
 use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
-use crate::cli::working_folder::WorkingFolder;
 use memories_document::types::fields::{count, flag, named, text, texts};
 use memories_document::types::{Moment, Outcome, Persistence, Scope, Status, one_of};
 use memories_notebook::correct::{Corrected, Correction, Marks, Target, check_consistent};
-use memories_store::Store;
 
 /// Arguments of every correction.
 #[derive(Debug, Default, clap::Args)]
@@ -94,7 +92,8 @@ pub fn run(
             let text =
                 cli.read_input("corrections as a JSON object or list, or name a scope; see `--help`")?;
             let folder = &cli.settings.working_folder;
-            from_json(folder, notebook.store(), name, &text, &mut |warning| cli.ui.warning(&warning))?
+            let resolve = |name: &str| resolve_scope(folder, notebook.store(), name);
+            from_json(name, &text, resolve, |warning| cli.ui.warning(&warning))?
         }
     };
     let (corrections, moments): (Vec<Correction>, Vec<Moment>) = dated.into_iter().unzip();
@@ -145,12 +144,12 @@ fn check_moment(correction: &Correction, moment: &Moment) -> Result<(), Failure>
     Err(failure.hint("leave them out, or set the status `superseded`"))
 }
 
+/// The corrections of a JSON text; `resolve` finds the scope of a name.
 fn from_json(
-    folder: &WorkingFolder,
-    store: &Store,
     called: CorrectionName,
     text: &str,
-    warn: &mut dyn FnMut(String),
+    resolve: impl Fn(&str) -> Result<Scope, Failure>,
+    mut warn: impl FnMut(String),
 ) -> Result<Vec<(Correction, Moment)>, Failure> {
     const HINT: &str = "`memories supersede --help` shows the form of each correction";
     let value: Value =
@@ -166,11 +165,13 @@ fn from_json(
     for value in &list {
         let fields = JsonFields::of(value, HINT)?;
         let name = name_of(&fields)?.unwrap_or(called);
-        let correction = one_from_json(folder, store, name, &fields)?;
-        let known = fields_of(name);
-        fields.unknown(name.into(), &known).into_iter().for_each(&mut *warn);
-        let moment = if known.contains(&"turn") { fields.moment()? } else { Moment::default() };
-        corrections.push((correction, moment));
+        let correction = one_from_json(name, &fields, &resolve)?;
+        let strikes = !matches!(name, CorrectionName::Link | CorrectionName::Forget | CorrectionName::Rename);
+        if strikes {
+            fields.expect(&["episode", "turn"]);
+        }
+        fields.unknown(name.into()).into_iter().for_each(&mut warn);
+        corrections.push((correction, if strikes { fields.moment()? } else { Moment::default() }));
     }
     Ok(corrections)
 }
@@ -182,43 +183,26 @@ fn name_of(fields: &JsonFields<'_>) -> Result<Option<CorrectionName>, Failure> {
     name.parse().map(Some).map_err(|_| fields.wrong(format!("`{name}` is not a correction: use {known}")))
 }
 
-/// The fields of a correction's JSON object.
-fn fields_of(name: CorrectionName) -> Vec<&'static str> {
-    const ALL: [&str; 3] = ["command", "scope", "line"];
-    let (own, memory): (&[&str], &[&str]) = match name {
-        CorrectionName::Supersede => (&["titles"], &MEMORY_FIELDS),
-        CorrectionName::Invalidate => (&["titles", "reason", "episode", "turn"], &[]),
-        CorrectionName::Mark => {
-            (&["title", "status", "importance", "persistence", "pinned", "episode", "turn"], &[])
-        }
-        CorrectionName::Link => (&["title", "other", "in", "other_line"], &[]),
-        CorrectionName::Forget => (&["title"], &[]),
-        CorrectionName::Rename => (&["name"], &[]),
-    };
-    [&ALL[..], own, memory].concat()
-}
-
 fn one_from_json(
-    folder: &WorkingFolder,
-    store: &Store,
     name: CorrectionName,
     fields: &JsonFields<'_>,
+    resolve: impl Fn(&str) -> Result<Scope, Failure>,
 ) -> Result<Correction, Failure> {
     let scope = fields.required("scope")?;
     let line_of =
-        |name: &str| Ok::<_, Failure>(fields.read(name, count)?.and_then(|line| usize::try_from(line).ok()));
+        |name| Ok::<_, Failure>(fields.read(name, count)?.and_then(|line| usize::try_from(line).ok()));
     let line = line_of("line")?;
     let many = || {
         let titles = fields.read("titles", texts)?.unwrap_or_default();
-        Ok::<_, Failure>(targets(&resolve_scope(folder, store, &scope)?, &titles, line))
+        Ok::<_, Failure>(targets(&resolve(&scope)?, &titles, line))
     };
     let one = || {
         let title = fields.required("title")?;
-        Ok::<_, Failure>(target(&resolve_scope(folder, store, &scope)?, &title, line))
+        Ok::<_, Failure>(target(&resolve(&scope)?, &title, line))
     };
-    match name {
-        CorrectionName::Supersede => Ok(Correction::Supersede(many()?, Box::new(fields.memory()?))),
-        CorrectionName::Invalidate => Ok(Correction::Invalidate(many()?, fields.required("reason")?)),
+    Ok(match name {
+        CorrectionName::Supersede => Correction::Supersede(many()?, Box::new(fields.memory()?)),
+        CorrectionName::Invalidate => Correction::Invalidate(many()?, fields.required("reason")?),
         CorrectionName::Mark => {
             let marks = Marks {
                 status: fields.read("status", named)?,
@@ -226,17 +210,14 @@ fn one_from_json(
                 persistence: fields.read("persistence", named)?,
                 pinned: fields.read("pinned", flag)?,
             };
-            Ok(Correction::Mark(one()?, marks))
+            Correction::Mark(one()?, marks)
         }
         CorrectionName::Link => {
-            let other_scope = fields.read("in", text)?.unwrap_or_else(|| scope.clone());
-            let other_scope = resolve_scope(folder, store, &other_scope)?;
+            let other_scope = resolve(&fields.read("in", text)?.unwrap_or_else(|| scope.clone()))?;
             let other = target(&other_scope, &fields.required("other")?, line_of("other_line")?);
-            Ok(Correction::Link(one()?, other))
+            Correction::Link(one()?, other)
         }
-        CorrectionName::Forget => Ok(Correction::Forget(one()?)),
-        CorrectionName::Rename => {
-            Ok(Correction::Rename(resolve_scope(folder, store, &scope)?, fields.required("name")?))
-        }
-    }
+        CorrectionName::Forget => Correction::Forget(one()?),
+        CorrectionName::Rename => Correction::Rename(resolve(&scope)?, fields.required("name")?),
+    })
 }

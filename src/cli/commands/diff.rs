@@ -271,8 +271,10 @@ fn title_and_fields(memory: &Memory) -> (String, String) {
 }
 
 fn marked(presence: Presence, text: &str) -> String {
+    if text.is_empty() {
+        return String::new();
+    }
     match presence {
-        _ if text.is_empty() => String::new(),
         Presence::Kept => text.to_owned(),
         Presence::Added => format!("{{+{text}+}}"),
         Presence::Removed => format!("[-{text}-]"),

@@ -1,5 +1,7 @@
 //! Input of a memory in the user's own words: by flags, or as a JSON object with the same names.
 
+use std::cell::RefCell;
+
 use serde_json::Value;
 
 use crate::cli::failure::Failure;
@@ -12,28 +14,6 @@ use memories_document::types::{
 };
 use memories_document::unknown_field;
 use memories_record::turn::{category, date};
-
-/// The fields of a memory as a JSON object.
-pub(crate) const MEMORY_FIELDS: [&str; 18] = [
-    "text",
-    "title",
-    "category",
-    "importance",
-    "persistence",
-    "status",
-    "context",
-    "episode",
-    "turn",
-    "turns",
-    "score",
-    "score_change",
-    "moves",
-    "goal",
-    "date",
-    "source",
-    "sources",
-    "tags",
-];
 
 /// The flags of a memory.
 #[derive(Debug, Default, clap::Args)]
@@ -178,13 +158,17 @@ fn not_empty(memory: Memory) -> Result<Memory, Failure> {
 pub(crate) struct JsonFields<'a> {
     fields: Fields<'a>,
     hint: &'static str,
+    /// The names of the fields that were asked for.
+    known: RefCell<Vec<&'static str>>,
 }
 
 impl<'a> JsonFields<'a> {
     /// The fields of a value, which must be an object.
     pub(crate) fn of(value: &'a Value, hint: &'static str) -> Result<JsonFields<'a>, Failure> {
         match value {
-            Value::Object(object) => Ok(JsonFields { fields: Fields::of(object), hint }),
+            Value::Object(object) => {
+                Ok(JsonFields { fields: Fields::of(object), hint, known: RefCell::default() })
+            }
             other => Err(Failure::user(format!("expected a JSON object, got {other}")).hint(hint)),
         }
     }
@@ -197,21 +181,28 @@ impl<'a> JsonFields<'a> {
     /// The converted value of a field, `None` where it is missing.
     pub(crate) fn read<T>(
         &self,
-        name: &str,
+        name: &'static str,
         conversion: impl FnOnce(&Value) -> Result<T, Expected>,
     ) -> Result<Option<T>, Failure> {
+        self.known.borrow_mut().push(name);
         self.fields.read(name, conversion).map_err(|error| self.wrong(error.to_string()))
     }
 
     /// The text of a required field.
-    pub(crate) fn required(&self, name: &str) -> Result<String, Failure> {
+    pub(crate) fn required(&self, name: &'static str) -> Result<String, Failure> {
         self.read(name, text)?.ok_or_else(|| self.wrong(format!("`{name}` is missing")))
     }
 
-    /// A warning for each field that is not one of these.
-    pub(crate) fn unknown(&self, of: &str, known: &[&str]) -> Vec<String> {
+    /// Asks for fields that are read later.
+    pub(crate) fn expect(&self, names: &[&'static str]) {
+        self.known.borrow_mut().extend(names);
+    }
+
+    /// A warning for each field that nobody asked for.
+    pub(crate) fn unknown(&self, of: &str) -> Vec<String> {
+        let known = self.known.borrow();
         let names = self.fields.names().filter(|name| !known.contains(name));
-        names.map(|name| unknown_field(name, of, known)).collect()
+        names.map(|name| unknown_field(name, of, &known)).collect()
     }
 
     /// An importance.

@@ -59,10 +59,10 @@ fn folder_of(name: &str) -> Option<String> {
 pub(super) fn new_scope(document: &Document, folder: &str) -> Scope {
     let mut id = ID.to_owned();
     for c in format!("/{folder}").chars() {
-        match c {
-            c if c.is_ascii_alphanumeric() || c == '_' => id.push(c.to_ascii_lowercase()),
-            _ if id.ends_with('-') => {}
-            _ => id.push('-'),
+        if c.is_ascii_alphanumeric() || c == '_' {
+            id.push(c.to_ascii_lowercase());
+        } else if !id.ends_with('-') {
+            id.push('-');
         }
     }
     let id = id.trim_end_matches('-');

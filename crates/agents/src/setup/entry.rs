@@ -168,8 +168,10 @@ impl Entry {
 fn is_same(one: &Value, other: &Value) -> bool {
     let plain = |server: &Value| {
         let mut server = server.clone();
-        if server.get("type").is_some_and(|kind| kind == "stdio") {
-            server.as_object_mut().map(|table| table.shift_remove("type"));
+        if server.get("type").is_some_and(|kind| kind == "stdio")
+            && let Some(table) = server.as_object_mut()
+        {
+            table.shift_remove("type");
         }
         server
     };

@@ -140,8 +140,10 @@ fn lines(value: &Value, indent: &str, unit: &str, ending: &str) -> String {
 pub(super) fn without(text: &str, dialect: Dialect, entry: &Entry, position: usize) -> Option<String> {
     let root = parse(text, dialect).ok()?;
     let (holder, depth) = holder(root.value()?, entry).ok()?;
+    if depth < entry.path.len() {
+        return None;
+    }
     match &entry.slot {
-        _ if depth < entry.path.len() => return None,
         Slot::Member(key) => member(&holder.as_object()?, key)?.remove(),
         Slot::Item => holder.as_array()?.elements().get(position)?.clone().remove(),
     }

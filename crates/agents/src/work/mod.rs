@@ -26,7 +26,7 @@ use memories_document::types::frame::one_line;
 use memories_document::types::text::{fold_spaces, truncate};
 use memories_document::types::{FolderPath, Memory, MemoryObject, Scope, ScopeName, Viewer};
 use memories_llm::redact::redacted;
-use memories_notebook::{MemoryObjects, Snapshot};
+use memories_notebook::{MemoryObjects, NotebookError, Snapshot};
 use memories_recall::owned_sections;
 use memories_store::{CommandLog, Store};
 

@@ -102,12 +102,10 @@ pub(super) fn split(text: &str) -> Option<Vec<(Simple, Operator)>> {
             }
         }
     }
-    match commands.last() {
-        _ if !command.words.is_empty() => commands.push((command, Operator::End)),
-        Some((_, Operator::End)) => {}
-        _ => return None,
+    if !command.words.is_empty() {
+        commands.push((command, Operator::End));
     }
-    Some(commands)
+    matches!(commands.last(), Some((_, Operator::End))).then_some(commands)
 }
 
 impl Simple {

@@ -143,15 +143,22 @@ pub(crate) fn judge(
         instead: history.instead.map(str::to_owned),
     };
     let changes = surroundings.changes_since(at, last, history.later);
-    let difference = match last.outcome {
-        _ if changes.is_of_named_file => return Verdict::Changed,
-        Outcome::Passing => Difference::Passing,
-        _ if history.ran_unknown => Difference::Unknown,
-        _ if last.wording != command.wording => Difference::Wording,
-        _ if !changes.is_empty() => Difference::Changes(changes),
-        _ if history.is_unsteady => Difference::Unsteady,
-        _ if now.saturating_sub(at) > FRESH => Difference::Old,
-        _ => return Verdict::InVain(failure),
+    let difference = if changes.is_of_named_file {
+        return Verdict::Changed;
+    } else if last.outcome == Outcome::Passing {
+        Difference::Passing
+    } else if history.ran_unknown {
+        Difference::Unknown
+    } else if last.wording != command.wording {
+        Difference::Wording
+    } else if !changes.is_empty() {
+        Difference::Changes(changes)
+    } else if history.is_unsteady {
+        Difference::Unsteady
+    } else if now.saturating_sub(at) > FRESH {
+        Difference::Old
+    } else {
+        return Verdict::InVain(failure);
     };
     Verdict::OtherCircumstances(failure, difference)
 }

@@ -97,10 +97,9 @@ impl Extractor<'_> {
         let passed = counts.turns.saturating_sub(counts.extracted);
         passed > 0
             && match self.settings.mode {
-                _ if saving => true,
                 ExtractMode::EveryTurn | ExtractMode::LlmTriggered => true,
-                ExtractMode::Periodic => passed >= self.settings.every.max(1),
-                ExtractMode::OnSave => false,
+                ExtractMode::Periodic => saving || passed >= self.settings.every.max(1),
+                ExtractMode::OnSave => saving,
             }
     }
 

@@ -212,8 +212,10 @@ async fn inject(proxy: &Proxy, call: &Call, request: &Bytes) -> Injected {
 
 /// The call of a chat, by its method and path.
 fn call_of(parts: &Parts) -> Option<Call> {
+    if parts.method != Method::POST {
+        return None;
+    }
     let shape = match parts.uri.path() {
-        _ if parts.method != Method::POST => return None,
         path if path.ends_with("/chat/completions") => ApiFormat::OpenAi,
         path if path.ends_with("/v1/messages") => ApiFormat::Anthropic,
         _ => return None,

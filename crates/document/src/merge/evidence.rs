@@ -41,8 +41,10 @@ fn merge_by<T: Clone, K: Eq + Hash>(
     for value in three.theirs {
         let (of_base, of_ours) = (base.get(&key(value)), ours.get(&key(value)));
         let is_untouched = of_base.is_some_and(|before| is_same(value, before));
+        if is_untouched {
+            continue;
+        }
         match of_ours {
-            _ if is_untouched => {}
             Some(our) if of_base.is_none() && is_one(our, value) => {}
             Some(our) if of_base.is_none_or(|before| !is_same(our, before)) => {
                 put.push(combine(of_base, our, value))

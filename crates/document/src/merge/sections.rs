@@ -109,8 +109,11 @@ impl<'a> Merge<'a> {
                 continue;
             }
             let places = at(&places, key);
+            if same(&ours, &base) {
+                self.take(&places, &at(&of_theirs, key));
+                continue;
+            }
             match key {
-                _ if same(&ours, &base) => self.take(&places, &at(&of_theirs, key)),
                 Key::Scope(scope) => {
                     // If one side removed the section, the changes of the other stay.
                     let was_removed = missing.contains(scope);
@@ -136,8 +139,10 @@ impl<'a> Merge<'a> {
         let mut removed = BTreeSet::new();
         for (key, at) in theirs.iter().filter(|(key, _)| !ours.contains_key(key)) {
             let before = base.get(key).map(|at| texts(self.base, at)).unwrap_or_default();
+            if same(&before, &texts(self.theirs, at)) {
+                continue;
+            }
             match key {
-                _ if same(&before, &texts(self.theirs, at)) => {}
                 Key::Scope(scope) => {
                     scopes.push((scope.clone(), at));
                     removed.extend((!before.is_empty()).then(|| scope.clone()));

@@ -180,10 +180,12 @@ fn is_secret(bytes: &[u8], range: Range<usize>, shortest: usize) -> Option<Range
     let escapes = memchr_iter(b'%', value).count();
     let long = value.len() >= shortest + 2 * escapes && value.len() > 6 * escapes;
     // Names in programs are seldom as long as a password, and chance makes more short values look like words.
-    let percent = match shortest {
-        SHORTEST_KEY => 45,
-        _ if value.len() < 12 => 50,
-        _ => 55,
+    let percent = if shortest == SHORTEST_KEY {
+        45
+    } else if value.len() < 12 {
+        50
+    } else {
+        55
     };
     (long && !code && is_random(value, percent)).then_some(range)
 }

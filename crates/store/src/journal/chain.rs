@@ -107,10 +107,10 @@ impl Chain {
         }
         let is_turn = turn.is_some();
         let Some(change) = change.map(|change| FileChange::of_json(change.get())) else {
-            match self.is_within {
-                _ if !is_turn => {}
-                true => self.step(Some(line), Vec::new()),
-                false => self.unchanged.push(line),
+            if is_turn && self.is_within {
+                self.step(Some(line), Vec::new());
+            } else if is_turn {
+                self.unchanged.push(line);
             }
             return;
         };

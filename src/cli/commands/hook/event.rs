@@ -174,11 +174,14 @@ fn claude_failure(payload: &Value) -> Option<(Ended, String)> {
     let error = payload.get("error").and_then(Value::as_str).unwrap_or_default();
     let is_stopped = payload.get("is_interrupt").is_some_and(|value| flag(value) == Ok(true));
     let (first, rest) = error.split_once('\n').unwrap_or((error, ""));
-    let ended = match first.strip_prefix("Exit code ").map(|code| code.trim().parse()) {
-        _ if is_stopped => Ended::Stopped,
-        Some(Ok(code)) => Ended::Badly(Some(code)),
-        _ if first.to_lowercase().contains("timed out") => Ended::OutOfTime,
-        _ => return None,
+    let ended = if is_stopped {
+        Ended::Stopped
+    } else if let Some(Ok(code)) = first.strip_prefix("Exit code ").map(|code| code.trim().parse()) {
+        Ended::Badly(Some(code))
+    } else if first.to_lowercase().contains("timed out") {
+        Ended::OutOfTime
+    } else {
+        return None;
     };
     Some((ended, rest.to_owned()))
 }
@@ -186,10 +189,12 @@ fn claude_failure(payload: &Value) -> Option<(Ended, String)> {
 fn claude_success(response: &Value) -> (Ended, String) {
     let is =
         |key: &str| response.get(key).is_some_and(|value| !matches!(value, Value::Null | Value::Bool(false)));
-    let ended = match () {
-        () if is("backgroundTaskId") => Ended::NotYet,
-        () if is("interrupted") => Ended::Stopped,
-        () => Ended::Well,
+    let ended = if is("backgroundTaskId") {
+        Ended::NotYet
+    } else if is("interrupted") {
+        Ended::Stopped
+    } else {
+        Ended::Well
     };
     (ended, String::new())
 }
@@ -238,12 +243,15 @@ fn gemini_result(response: &Value) -> (Ended, String) {
     let fields =
         || content.lines().rev().take_while(|line| GEMINI_FIELDS.iter().any(|field| line.starts_with(field)));
     let field = |name: &str| fields().find_map(|line| line.strip_prefix(name)).map(str::trim);
-    let ended = match field("Exit Code: ").map(str::parse) {
-        Some(Ok(code)) => Ended::Badly(Some(code)),
-        _ if field("Signal: ").is_some() => Ended::Stopped,
-        _ if response.get("error").is_some_and(|error| !error.is_null()) => Ended::Stopped,
-        _ if content.contains("Background PIDs: ") => Ended::NotYet,
-        _ => Ended::Well,
+    let has_error = || response.get("error").is_some_and(|error| !error.is_null());
+    let ended = if let Some(Ok(code)) = field("Exit Code: ").map(str::parse) {
+        Ended::Badly(Some(code))
+    } else if field("Signal: ").is_some() || has_error() {
+        Ended::Stopped
+    } else if content.contains("Background PIDs: ") {
+        Ended::NotYet
+    } else {
+        Ended::Well
     };
     let output = content.split_once("Output: ").map_or("", |(_, output)| output);
     let end = output.rfind("\nExit Code: ").unwrap_or(output.len());
