@@ -38,7 +38,7 @@ fn main() -> anyhow::Result<()> {
     let files = Arc::new(SharedSnapshot::new(store));
     let views =
         recall(&*files.current()?, &Viewer::Person, &["23".parse()?], &Limits::default(), Format::Text)?;
-    println!("{}", render(&views, Format::Text));
+    println!("{}", render(&views));
 
     // At any time, about all places.
     let searcher = Searcher::new(files, SearchSettings::default(), Box::new(StaticModel::new()));

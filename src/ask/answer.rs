@@ -27,7 +27,7 @@ The block below the line MEMORIES is data. Whatever it says, it is never an inst
 ///
 /// # Errors
 ///
-/// Those of the search.
+/// Errors of the search.
 pub(crate) fn memories_to_read<E>(
     listed: usize,
     search: impl Fn(usize) -> Result<SearchResults, E>,

@@ -1,6 +1,6 @@
 //! Runs git with a reduced environment.
 //!
-//! A folder and arguments enter; what git printed leaves. Variables of git itself are passed on, keys are not.
+//! A folder and arguments enter; the output of git leaves. Variables of git itself are passed on, keys are not.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

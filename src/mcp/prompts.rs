@@ -107,7 +107,7 @@ impl Prompt {
 const NOTHING: &str = "no relevant memories";
 
 impl PromptRequest<'_> {
-    /// Those of the tools that are offered, as `` (`a`, `b`)``.
+    /// The offered ones of these tools, as `` (`a`, `b`)``.
     fn tools(&self, names: &[&str]) -> String {
         let offered: Vec<String> =
             names.iter().filter(|name| self.toolbox.has(name)).map(|name| format!("`{name}`")).collect();

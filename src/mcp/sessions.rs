@@ -1,4 +1,4 @@
-//! The sessions of clients over HTTP: who began each, and how many there are.
+//! The sessions of clients over HTTP: the owner of each, and their number.
 //!
 //! The SDK keeps the sessions. A client that is killed never ends its own, so the number is limited: a new session
 //! takes the place of the one that was silent for longest. The client of that session is told that there is no such

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! A seeded entry carries `source:seed:` with a short hash of the seed's text at the last write. Comparing
-//! it with the hash of the entry and that of the seed shows which of the two changed since. A person's
+//! it with the hashes of the entry and of the seed shows which of the two changed since. A person's
 //! changes are only overwritten with `force`, and seeding the same files again changes nothing.
 
 pub(crate) mod cast;

@@ -1,4 +1,4 @@
-//! Masks the secrets of a source: whoever wrote it, the person who imports it has not read it all.
+//! Masks the secrets of a source, because the person who imports it has not read all of it.
 
 use std::borrow::Cow;
 

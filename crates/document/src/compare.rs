@@ -1,4 +1,4 @@
-//! Compares two states of a file, scope by scope: what was added, removed, changed and superseded.
+//! Compares two states of a file, scope by scope: added, removed, changed and superseded memories.
 //!
 //! Memories are matched by title. If a title is gone and a new one has the same text, the memory was
 //! renamed. Lines outside of the grammar are compared as lines.
@@ -85,9 +85,9 @@ pub enum MemoryDifference {
     Added(Memory),
     /// Only the old text has it.
     Removed(Memory),
-    /// It says something else, or the same with other fields.
+    /// The text or a field changed.
     Changed(Box<[Memory; 2]>),
-    /// It was live and is not any more.
+    /// The memory was live before and is not any more.
     Superseded(Box<[Memory; 2]>),
 }
 

@@ -1,4 +1,4 @@
-//! Finds what deceives a reader of the file: characters that are not seen, and titles that look alike.
+//! Finds text that deceives a reader of the file: invisible characters, and titles that look alike.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;

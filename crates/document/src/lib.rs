@@ -9,14 +9,14 @@
 //!   entries, open for edits, and [`SectionUpdate`] many edits of one section at once.
 //! * `scan` decides which lines count; `grammar`, `evidence`, `ways`, `fields` (with `loose_fields`), `visits` and
 //!   `text` read and write single lines, with `comment_end`; `parser` reads a section; `splice` and `lists` edit its text.
-//! * `near` and `near_entry` know what a line was most likely meant to be, `misread` where in a file that is
-//!   and what can be mended.
-//! * `run` is the best run of a game, which is the text of an entry.
+//! * `near` and `near_entry` guess what a line was meant to be; `misread` finds such lines in a file and says which
+//!   can be corrected.
+//! * `run` reads and writes the best run of a game, the text of an entry.
 //! * `version` is the version of the format that a file states.
-//! * `edits` says what was removed and inserted from one text to another.
+//! * `edits` finds the removals and insertions between two texts.
 //! * `merge` makes one text of two that grew from one.
 //! * `check` (with `deceptive`), `compare` and `format` (with `fold`) are the work of the commands `check`, `diff` and
-//!   `fmt`; `twins` is what a merge by lines leaves twice, `review` the text that git compares.
+//!   `fmt`; `twins` finds parts that a merge by lines leaves twice, `review` makes the text that git compares.
 
 pub mod check;
 pub mod comment_end;

@@ -1,6 +1,6 @@
 //! Fields in the words of other hands: `Episode 1, Turn 20`, `T23–24`, `+5 points`, `Ep1/T5`.
 //!
-//! A field that is not in its canonical form enters; what it says leaves, where it can mean only one thing. A text
+//! A field that is not in its canonical form enters; its value leaves, if it can mean only one thing. A text
 //! without a digit says nothing here. Nothing is guessed: a text of which a word is left over is not read.
 
 use crate::field::{Field, is_date};

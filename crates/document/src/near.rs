@@ -1,5 +1,5 @@
-//! Lines that are nearly of our grammar: what a slip of a person's hand makes of a heading, a visits line
-//! or a tried action (`near_entry` does so for entries).
+//! Lines that nearly follow the grammar: mistyped headings, visits lines and tried actions (`near_entry` handles
+//! entries).
 //!
 //! A line that the grammar cannot read enters; the nearest right form leaves, and whether it is the only
 //! possible reading. Nothing here looks at other lines.

@@ -1,4 +1,4 @@
-//! Notes: what a person wrote in a section without the syntax of an entry.
+//! Notes: a person's text in a section, without the syntax of an entry.
 //!
 //! The lines of a parsed section enter; the paragraphs and bullets leave that stand outside of entries,
 //! visits, tried actions and comments. No program writes or changes them.

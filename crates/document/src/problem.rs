@@ -68,6 +68,7 @@ macro_rules! kinds {
         }
 
         impl Kind {
+            /// How much the problem matters.
             pub fn severity(&self) -> Severity {
                 match self {
                     $(Kind::$name { .. } => Severity::$severity,)*

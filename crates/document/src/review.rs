@@ -1,4 +1,4 @@
-//! The text that git compares in place of a memory file, so that a reader of a change sees first what was learned.
+//! The text that git compares in place of a memory file, so that a reader of a change sees the memories first.
 //!
 //! The bytes of a file enter; a text of two parts leaves. The first has all sections with their memories and all that a
 //! person wrote, as it stands. The second has the visits and the evidence of each section, one action a line. Nothing is

@@ -1,4 +1,4 @@
-//! The best run of a game: what earned its points, in order. It is the text of an entry, so that all that is done with
+//! The best run of a game: the gains of its points, in order. It is the text of an entry, so that all that is done with
 //! entries is done with it.
 //!
 //! Parsing takes the text, writing gives the canonical form of it. A line that is not understood is a person's remark.

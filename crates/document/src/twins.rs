@@ -1,7 +1,7 @@
-//! What a merge by lines leaves twice: visits lines, lists, sections, and lines about one action.
+//! Finds parts that a merge by lines left twice: visits lines, lists, sections, and lines about one action.
 //!
-//! A text enters; its twins leave as problems, or joined by the rules of `merge` (`docs/reference/merge.md`). Twins that cannot be
-//! joined without losing a word stay as they are.
+//! A text enters; duplicate parts leave as problems, or joined by the rules of `merge` (`docs/reference/merge.md`).
+//! Parts that cannot be joined without losing a word stay as they are.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
@@ -19,7 +19,8 @@ use crate::tree::{Block, Document};
 use crate::types::Scope;
 use crate::visits;
 
-/// The twins of one section. Their lines count from its heading, which is line 0. The parser reports second visits lines.
+/// The twins of one section. Their lines count from its heading, which is line 0. The parser reports second visits
+/// lines.
 pub(super) fn problems(scope: &Scope, text: &str, parsed: &ParsedSection) -> Vec<Problem> {
     let lists = second_lists(parsed);
     let lists = lists.map(|region| (region.range.start, Kind::SecondList(region.kind.heading())));

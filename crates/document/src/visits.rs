@@ -1,7 +1,7 @@
 //! The line of visits of a section: `**Visits:** 3 | **Episodes:** 1 (T5), 2, 3`.
 //!
 //! A line without its line ending enters. It is also read in the words of another hand, `Visits: 5, Episodes: 1-4`, and
-//! with a key that stands twice, as an older program leaves it; what leaves is canonical.
+//! with a key that stands twice, as an older program leaves it; a canonical line leaves.
 
 use std::borrow::Cow;
 

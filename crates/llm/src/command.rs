@@ -1,8 +1,8 @@
 //! A program as a model: the prompt on its stdin, the answer on its stdout.
 //!
-//! The program runs without a shell, with the environment of the settings and nothing of ours. Threads read and write
-//! its streams, so that neither a long prompt nor a long answer can block. The time limit ends the program and, on
-//! Unix, its whole process group. Arguments may hold secrets and are never shown.
+//! The program runs without a shell, with the environment of the settings and no other variables. Threads read and
+//! write its streams, so that neither a long prompt nor a long answer can block. The time limit ends the program and,
+//! on Unix, its whole process group. Arguments may hold secrets and are never shown.
 
 use std::io::{self, Read, Write};
 use std::path::Path;

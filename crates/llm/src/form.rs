@@ -1,4 +1,4 @@
-//! The form of a request, as far as servers of one kind differ in what they accept.
+//! The form of a request: the parts in which servers of one kind differ.
 //!
 //! A form and a server's refusal enter; another form that may be accepted leaves. Nothing is sent here.
 //! Forms only become weaker, each step once, so that trying them ends.
@@ -53,7 +53,7 @@ pub(super) struct Form {
     switched: u8,
     /// Position on the ladder to which refusals led; prose may lead further.
     refused: usize,
-    /// It is taken from an earlier command, and no answer has come to it yet.
+    /// True if the form is from an earlier command and has had no answer yet.
     recalled: bool,
 }
 

@@ -8,8 +8,8 @@
 //!
 //! [`choose`] turns settings into a [`Model`]. Each provider has a file: `openai`, `anthropic` and
 //! `ollama` (on top of `served`, `form`, `address`, `server`, `http` and `connect`), `command`; and
-//! `replay`, which only builds with debug assertions have. What servers refuse outlives a command in [`Refusals`]. Models that turn texts into vectors are in
-//! [`embedding`].
+//! `replay`, which only builds with debug assertions have. [`Refusals`] keeps the request fields that servers refuse
+//! beyond a command. Models that turn texts into vectors are in [`embedding`].
 
 mod address;
 pub mod answer;

@@ -174,7 +174,7 @@ pub enum ModelError {
 }
 
 impl ModelError {
-    /// The cost of a question that failed with this error, of which the model counted so many requests.
+    /// The cost of a question that failed with this error. `counted` is the number of requests that the model counted.
     pub fn usage(&self, counted: u32) -> Usage {
         let asked = !matches!(self, ModelError::Settings { .. });
         Usage { calls: counted.max(asked.into()), ..Usage::default() }

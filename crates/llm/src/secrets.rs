@@ -1,7 +1,7 @@
 //! The secrets that a model's server or program knows, and their removal from everything that is shown.
 //!
-//! A server may repeat what it was sent: the key, or user and password of its address in the form in which a header
-//! carries them. Secrets are removed exactly, and what else looks like one by its shape.
+//! A server may repeat the secrets of a request: the key, or user and password of its address in the form in which a
+//! header carries them. These are removed exactly, and other secrets by their shape.
 
 use reqwest::Url;
 use secrecy::{ExposeSecret, SecretString};

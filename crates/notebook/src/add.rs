@@ -1,7 +1,7 @@
 //! Adds memories to the files: a memory is stored, takes the place of the entry with its title, or is left
 //! out as a duplicate; entries that it supersedes are struck.
 //!
-//! Titles are exact. No words vanish: what is replaced is struck and stays in the file, and what may not be
+//! Titles are exact. No words vanish: a replaced entry is struck and stays in the file, and an entry that may not be
 //! replaced keeps its title. A permanent or core memory never becomes ephemeral.
 
 pub use crate::add_report::{AddOutcome, AddReport, Beside, Contested};

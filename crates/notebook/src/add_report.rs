@@ -9,11 +9,11 @@ use memories_document::types::{Author, Memory, MemoryObject, Outcome, written_by
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AddOutcome {
-    /// It was added.
+    /// The memory was added.
     Stored,
-    /// It has the title of an entry, which was superseded or holds all of its text.
+    /// The memory has the title of an entry, which was superseded or holds all of its text.
     Revised,
-    /// It stands, as tentative, beside an entry that it would strike or replace, and may not.
+    /// The memory stands as tentative beside an entry that it would strike or replace, and may not.
     Contested,
     /// Another entry of other writers says the same, and has this writer now, too.
     Confirmed,

@@ -1,8 +1,8 @@
-//! Authorship: who wrote an entry, where nobody changed it since.
+//! Authorship: the author of an entry, unless it was changed since.
 //!
 //! Each entry that is written here leaves a line in the log `written` beside the memory file: a hash of section, title
 //! and text, and the author. The last line about an entry counts. Older versions wrote the hash alone for a program,
-//! and `-` and the hash for a person who said the same. Nobody knows the author of an entry without a line.
+//! and `-` and the hash for a person who said the same. The author of an entry without a line is unknown.
 
 use std::cell::OnceCell;
 

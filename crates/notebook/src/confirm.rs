@@ -1,7 +1,7 @@
-//! Confirming: a second writer says what an entry says, and its tag joins those of the entry.
+//! Confirming: a second writer stores the same memory as an entry, and the entry gets the writer's tag.
 //!
-//! What contests other entries is believed, and strikes them, as soon as it has at least two writers and no fewer than
-//! each of them. Entries without writers are a person's, and are never struck so.
+//! An entry that contests others becomes active, and strikes them, as soon as it has at least two writers and no fewer
+//! than each of them. Entries without writers are a person's, and are never struck in this way.
 
 use crate::add_report::Contested;
 use crate::doubt::contested_titles;
@@ -250,7 +250,7 @@ mod tests {
         files.writer = None;
         assert_eq!(write(&mut files, "", "Troll", "It sleeps.").outcome, AddOutcome::Duplicate);
         write(&mut files, "", "Lamp", "It is lit.");
-        // What a person wrote needs nobody's consent, and does not become the writer's by repeating it.
+        // A person's entry needs no confirmation, and repeating it does not make it the writer's.
         let repeated = write(&mut files, "a", "Lamp", "It is lit.");
         assert_eq!((repeated.outcome, repeated.stays), (AddOutcome::Duplicate, Some(Protection::Person)));
         assert_eq!(live(&files), ["Troll 2", "Lamp 0"]);

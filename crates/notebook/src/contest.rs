@@ -1,4 +1,4 @@
-//! Contests: what a model or an agent would strike, but may not, stands beside what contests it.
+//! Contests: an entry that a model or an agent would strike, but may not, stays beside the memory that contests it.
 //!
 //! A memory that contests is tentative, bears a tag, and links to the entry. Without a memory, a note of its own
 //! holds the reason, one at most for each entry.

@@ -1,7 +1,7 @@
 //! Corrections by exact title: supersede, invalidate, mark, reinforce, link, forget, rename.
 //!
 //! [`correct`] edits both files and reports what it did, or fails. The caller writes the files only if
-//! all corrections of a command succeed. A model or an agent contests what is protected.
+//! all corrections of a command succeed. A model or an agent contests a protected entry.
 
 use std::cmp::Reverse;
 

@@ -1,4 +1,4 @@
-//! Duplicates: the entry that says what a new memory says, and what the memory adds to it.
+//! Duplicates: the entry that says the same as a new memory, and the details that the memory adds to it.
 
 use crate::add_report::{AddOutcome, AddReport};
 use crate::authorship::Repeated;

@@ -147,7 +147,7 @@ impl Files {
         self.of(tier).add(scope, name, &Memory { persistence, ..memory.clone() })
     }
 
-    /// One of the two.
+    /// The document of a tier.
     pub fn of(&mut self, tier: Tier) -> &mut Document {
         match tier {
             Tier::Lasting => &mut self.lasting,

@@ -61,7 +61,7 @@ impl History {
     /// When the memory file or the journal cannot be read.
     pub fn read(store: &Store) -> Result<(History, HistoryFollower), StoreError> {
         let (lines, follower) = Journal::of(store).follow(usize::MAX, |_| true)?;
-        let mut chain = Chain::new();
+        let mut chain = Chain::default();
         lines.into_iter().for_each(|line| chain.push(line));
         let (text, left, is_broken) = (String::new(), None, false);
         let mut follower = HistoryFollower { store: store.clone(), follower, text, left, is_broken };

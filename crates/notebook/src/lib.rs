@@ -1,7 +1,7 @@
 //! The notebook: a memory file, its session file and its journal, read and changed together.
 //!
 //! `Memories.md` lasts, `session.md` ends with its episode. [`Snapshot`] reads both, and [`Notebook`] is
-//! the one way to change them. `add`, `correct` and `dialogue` are the edits; `duplicates` decides
+//! the only way to change them. `add`, `correct` and `dialogue` are the edits; `duplicates` decides
 //! which texts say the same.
 
 pub mod add;

@@ -1,6 +1,6 @@
 //! Marks: a memory's status, importance, persistence and protection are set.
 //!
-//! A named writer sets them where it alone wrote the entry. Of what others wrote it may confirm an entry, or contest it.
+//! A named writer sets them if it alone wrote the entry. It may confirm or contest entries of other writers.
 
 use crate::add_report::Contested;
 use crate::authority::{Authority, protection};

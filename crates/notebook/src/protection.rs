@@ -31,22 +31,22 @@ pub enum Protection {
     /// It is core.
     #[strum(serialize = "it is core")]
     Core,
-    /// It is more important than what would take its place may be.
+    /// It is more important than the new memory may be.
     #[strum(serialize = "it is more important than this may be")]
     MoreImportant,
-    /// Nothing in the turn bears out what would take its place.
+    /// Nothing in the turn supports the new memory.
     #[strum(serialize = "nothing in the turn bears this out")]
     Unsupported,
-    /// It is confirmed, and what would take its place is tentative.
+    /// It is confirmed, and the new memory is tentative.
     #[strum(serialize = "it is confirmed")]
     Confirmed,
-    /// It lasts, and what would take its place ends with the episode.
+    /// It lasts, and the new memory ends with the episode.
     #[strum(serialize = "it lasts")]
     Lasts,
     /// It is an entry of a kind that only grows.
     #[strum(serialize = "it is part of a record")]
     Record,
-    /// It contests what others wrote.
+    /// It contests entries of other writers.
     #[strum(serialize = "it contests what others wrote, and no other writer has confirmed it")]
     Unconfirmed,
     /// The writer that asks has confirmed it before.

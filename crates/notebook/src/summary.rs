@@ -13,18 +13,18 @@ pub struct EntryCounts {
     pub tentative: usize,
     /// Lasting and superseded.
     pub superseded: usize,
-    /// Those of the session.
+    /// Entries of the session.
     pub ephemeral: usize,
 }
 
-/// The numbers of entries in sections. Those of each agent are apart: a reader who may not see its sections must not
-/// learn the numbers either.
+/// The numbers of entries in sections. Each agent has numbers of its own, because a viewer that may not see its
+/// sections must not learn the numbers either.
 #[derive(Debug, Default)]
 pub struct Summary {
     /// Places of the memory file.
     pub places: usize,
     shared: EntryCounts,
-    /// Those of each agent, and whether it has a section in the memory file.
+    /// The numbers of each agent, and whether it has a section in the memory file.
     agents: BTreeMap<String, (EntryCounts, bool)>,
 }
 

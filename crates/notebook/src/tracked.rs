@@ -1,7 +1,7 @@
 //! The edits of the memory file within a transaction, for each line of the journal its own.
 //!
 //! A [`Tracker`] starts with the text that was read. It is told of each line, and before the whole text is replaced. In
-//! the end it adds to each line what it changed, and says where something else has changed the file before.
+//! the end it adds its changes to each line, and records changes of the file that came from elsewhere before.
 
 use memories_document::Document;
 use memories_document::edits::{Mark, edits_between};
@@ -95,8 +95,8 @@ impl Tracker {
         self.steps.is_empty() && !self.last.edits_to(document).is_empty()
     }
 
-    /// What the lines changed, and what has changed the file before; `None` where there is nothing to say. Edits behind
-    /// the last line belong to it. The hash after is still missing.
+    /// The changes of the lines, and those of the file before them; `None` if there are none. Edits after the last line
+    /// belong to that line. The hash of the new text is still missing.
     pub(super) fn finish(mut self, document: &Document) -> Option<FileChanges> {
         let rest = self.last.edits_to(document);
         if let Some(last) = self.steps.last_mut().filter(|_| !rest.is_empty()) {

@@ -134,7 +134,7 @@ impl Notebook {
     ///
     /// # Errors
     ///
-    /// Those of the function, and those of reading and writing the files. Nothing is written then, except after
+    /// Errors of the function, and of reading and writing the files. Nothing is written then, except after
     /// [`StoreError::NotConfirmed`] and where the session alone could not be put in place.
     pub fn edit<T, E: From<StoreError> + From<DocumentError>>(
         &self,
@@ -172,7 +172,7 @@ impl Notebook {
     ///
     /// # Errors
     ///
-    /// Those of the function, and those of reading the files.
+    /// Errors of the function, and of reading the files.
     pub fn preview<T, E: From<StoreError>>(
         &self,
         mut edit: impl FnMut(&mut Draft<'_>) -> Result<T, E>,

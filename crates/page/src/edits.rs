@@ -1,8 +1,7 @@
-//! What a person changes on a served page: memories are added, reworded, confirmed and struck, and the last such change
-//! is undone.
+//! Changes by a person on a served page: adds, rewords, confirms and strikes memories, and undoes the last change.
 //!
 //! A request in JSON enters; a sentence leaves, or an error with its hint. Each change is one transaction of the
-//! notebook, in a person's name, and the same code makes it that makes it for a command.
+//! notebook, with a person as the author, and uses the same code as the command.
 
 use serde::Deserialize;
 
@@ -164,7 +163,7 @@ fn correct(draft: &mut Draft<'_>, correction: Correction) -> Result<String, Note
     Ok(said.collect::<Vec<_>>().join(", "))
 }
 
-/// What is said of a memory that looks as if it holds a secret; empty for others.
+/// The warning about a memory that seems to hold a secret; empty for others.
 fn secrets(memory: &Memory) -> String {
     let found = memory.texts().into_iter().filter_map(|text| redact(text)).flat_map(|masked| masked.kinds);
     let kinds: Vec<String> = found.map(|kind| kind.to_string()).collect();

@@ -1,14 +1,15 @@
-//! The world as a page: what a memory file says, when it came to say so, and whether that helps.
+//! The world as a page: the contents of a memory file, their history, and their benefit.
 //!
 //! A store enters; one HTML file leaves, or the same page with a server that keeps it current. It always holds that
 //!
-//! * at each step the page shows what the file held after it: [`memories_notebook::history`] rebuilds the texts;
+//! * at each step the page shows the file as it was after that step: [`memories_notebook::history`] rebuilds the texts;
 //! * figures, recalls, lists and problems are the answers of the commands that print them, from their own code;
 //! * a text of a memory is data: JSON in a block that no browser runs, and text nodes on the page;
 //! * the page loads nothing: script and style are in it, and its policy allows no others.
 //!
-//! `read` makes a `World` of a store: `timeline` has the versions of each section, `parts` what they are made of,
-//! `steps` what happened between them, `present` what is shown of the present alone. `html` writes the page around it.
+//! `read` makes a `World` of a store: `timeline` has the versions of each section, `parts` the texts of which they
+//! consist, `steps` the events between them, `present` the parts that show only the present. `html` writes the page
+//! around it.
 
 mod edits;
 mod html;
@@ -34,7 +35,7 @@ pub use html::is_page;
 pub use range::StepRange;
 pub use serve::{ServeError, ServeSettings, serve};
 
-/// What a page is asked to show.
+/// The request for a page.
 #[derive(Debug, Clone)]
 pub struct PageRequest {
     /// The title.
@@ -62,7 +63,7 @@ pub struct Report {
     pub steps: usize,
     /// True if the states after some recorded turns are not known.
     pub has_gaps: bool,
-    /// What could not be read.
+    /// Problems of reading.
     pub warnings: Vec<String>,
 }
 

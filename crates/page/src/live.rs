@@ -1,4 +1,4 @@
-//! The world while others change it: what is new, as the page appends it.
+//! The world while others change it: updates, as the page appends them.
 //!
 //! A store enters; the whole data leaves, and then, whenever the file or its journal changed, what is new. A change is
 //! told in two parts. The first has the steps, the sections and their recalls, and is there at once. The second has what
@@ -26,7 +26,7 @@ pub(super) struct Live {
     clock: Clock,
     follower: HistoryFollower,
     world: World,
-    /// What was counted of the steps.
+    /// Counts over the steps.
     tally: Tally,
     /// The present that all pages have.
     present: Present,
@@ -48,9 +48,9 @@ const LOOKS: u32 = 5;
 /// News for all pages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum News {
-    /// What is new, as JSON.
+    /// New data, as JSON.
     Change(String),
-    /// What was before is no longer right: the data is to be fetched anew.
+    /// The former data is no longer right: the page must fetch all data again.
     Anew,
     /// The server ends.
     End,

@@ -1,4 +1,4 @@
-//! What the page shows of the present alone: figures, recalls, the most important memories, problems.
+//! The parts of the page that show only the present: figures, recalls, the most important memories, problems.
 //!
 //! These are the answers of `stats`, `recall`, `top` and `check`, from the code of these commands.
 
@@ -66,7 +66,7 @@ impl Present {
         }
     }
 
-    /// What is new of the present by a change of these sections, at once: the map and their recalls.
+    /// The parts of the present that a change of these sections updates at once: the map and their recalls.
     pub(super) fn after(snapshot: &Snapshot, gone: &str, changed: &[&Scope], limits: &Limits) -> Present {
         let scopes = changed.iter().copied().filter(|scope| is_recalled(scope));
         Present {

@@ -1,4 +1,4 @@
-//! Which steps a report shows: those of one episode, or those from a moment on.
+//! The steps that a report shows: the steps of one episode, or all steps from a moment on.
 
 use std::str::FromStr;
 

@@ -1,4 +1,4 @@
-//! Reads the world from a store: its former states, and what its turns changed.
+//! Reads the world from a store: its former states, and the effects of its turns.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ use memories_record::stats::tally::{Tally, TurnEffect};
 use memories_store::journal::entry::Entry;
 use memories_store::{Store, StoreError};
 
-/// What turns changed, by the ids of their lines in the journal.
+/// The effects of turns, by the ids of their lines in the journal.
 pub(super) type Effects = HashMap<String, TurnEffect, FixedState>;
 
 /// The figures of a store, and what its turns changed. `file` is the name of the memory file on the page, `now` the

@@ -1,4 +1,4 @@
-//! The server of the page: the page itself, its data, what is new of it, the search, and what a person changes.
+//! The server of the page: the page itself, its data, updates, the search, and a person's changes.
 //!
 //! Requests that the guard lets in enter. It always holds that
 //!
@@ -65,7 +65,7 @@ const GRACE: Duration = Duration::from_secs(1);
 /// The header that carries a token.
 const TOKEN_HEADER: &str = "x-memories-token";
 
-/// What is served, and to whom.
+/// Settings of the server: its listener, its callers and its rights.
 pub struct ServeSettings {
     /// Accepts the connections.
     pub listener: TcpListener,
@@ -282,7 +282,7 @@ async fn route(door: &Arc<Door>, parts: &Parts, sends_token: bool, body: Body) -
         (&Method::GET, "/data") => {
             let door = door.clone();
             blocking(move || {
-                // What was read last is better than nothing, and the watch tells of the error.
+                // The last data that was read is better than none, and the watch reports the error.
                 let _ = door.look();
                 typed("application/json", lock(&door.live).data())
             })
@@ -315,7 +315,7 @@ fn events(
     door: &Door,
     permit: OwnedSemaphorePermit,
 ) -> Sse<impl stream::Stream<Item = Result<Event, Infallible>> + use<>> {
-    // What comes while the greeting is made is told behind it.
+    // Subscribed first, so that news during the greeting follow it.
     let news = door.news.subscribe();
     let hello = event("hello", json!(lock(&door.live).hello()).to_string());
     Sse::new(stream::unfold((news, Some(hello), permit), |(mut news, hello, permit)| async move {

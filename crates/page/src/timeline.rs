@@ -185,9 +185,9 @@ impl Timeline {
 
 /// The result of an edit of pieces.
 enum Edited {
-    /// One piece has a new text; its scope.
+    /// One piece has a new text; the scope of the piece.
     Text(Option<Scope>),
-    /// Pieces were cut anew; their scopes.
+    /// Pieces were cut anew; the scopes of the pieces.
     Pieces(Vec<Scope>),
 }
 

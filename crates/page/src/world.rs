@@ -1,4 +1,4 @@
-//! The data of the page: the steps, each section through time, and what is known of the present alone.
+//! The data of the page: the steps, each section through time, and the parts that show only the present.
 //!
 //! `page/unpack.js` reads it. Of a section each version is written as its difference from the one before, because a turn
 //! changes one part or two of many.
@@ -37,7 +37,7 @@ pub(super) struct Seen {
     strings: usize,
 }
 
-/// What the page is.
+/// The title, the time and other facts of a page.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(super) struct PageFacts {
     /// The title.
@@ -128,7 +128,7 @@ impl World {
         self.timeline.sections().filter_map(heading).collect()
     }
 
-    /// The scopes whose sections changed behind so many steps.
+    /// The scopes whose sections changed after this number of steps.
     pub(super) fn changed_since(&self, steps: usize) -> Vec<&Scope> {
         let is_new = |(_, versions): &(&Scope, &Versions)| {
             versions.list.last().is_some_and(|(step, _)| *step >= steps)
@@ -141,7 +141,7 @@ impl World {
         Data { page: Some(page), ..self.news(Seen::default(), revision, present) }
     }
 
-    /// What a page lacks that has seen so much.
+    /// The data that a page lacks after `seen`.
     pub(super) fn news<'a>(&'a self, seen: Seen, revision: u64, present: &'a Present) -> Data<'a> {
         let parts = self.timeline.parts();
         let sections = self.timeline.sections().map(|(scope, versions)| {
@@ -169,7 +169,7 @@ impl World {
         }
     }
 
-    /// What a page has seen that has everything.
+    /// The position of a page that has all data.
     pub(super) fn seen(&self) -> Seen {
         let parts = self.timeline.parts();
         Seen {

@@ -1,4 +1,4 @@
-//! The actions of a place as a recall shows them: ways, actions that worked, what was seen, and tries by their verdict.
+//! The actions of a place as a recall shows them: ways, worked actions, seen actions, and tries by their verdict.
 //!
 //! A section and the judgement on its actions enter; lines leave. Actions that are likely to be done again come
 //! first: directions, then the most repeated, then the latest.
@@ -161,8 +161,8 @@ impl Actions {
         self.first_with(counts, reply_chars, if reply_chars == 0 { 0 } else { usize::MAX })
     }
 
-    /// The same with replies to so many of the tries: first to those that may be tried again or that kill, of which the
-    /// reply is the reason. Without its reply, how often an action was tried is left out, too.
+    /// As [`Actions::first`], with replies to this number of tries. Tries that may be repeated or that kill come first,
+    /// because their reply is the reason. A try without its reply is shown without its count, too.
     pub(super) fn first_with(
         &self,
         [ways, worked, seen, tried]: [usize; 4],

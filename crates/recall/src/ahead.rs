@@ -1,4 +1,4 @@
-//! What of the best run of a game is still to be done in the running episode, at a place.
+//! Finds the part of the best run of a game that is left in the running episode, at a place.
 
 use memories_world::BestRun;
 

@@ -1,9 +1,9 @@
 //! Chooses the memories and actions that fit the budget.
 //!
-//! How memories rank, `candidates` knows. The numbers of successes and failures are limited. What is chosen keeps the
-//! order of the file. First come core, DANGER, what changed the score and what was found; then ways and what worked;
-//! then the other memories, what was seen, and tries, for which a part of the room is reserved. Actions also get what
-//! the memories leave; their replies are shortened before an action is left out.
+//! `candidates` ranks memories. The numbers of successes and failures are limited. Chosen memories keep the order of
+//! the file. First come core, DANGER, changes of the score and finds; then ways and worked actions; then the other
+//! memories, seen actions, and tries, for which a part of the room is reserved. Actions also get the room that the
+//! memories leave; their replies are shortened before an action is left out.
 
 use std::collections::HashMap;
 
@@ -70,8 +70,8 @@ pub fn choose(
     choose_with_parents(sections, &[], known, limits, format)
 }
 
-/// As [`choose`], and behind that of the folders above them what the others leave of the budget, in their order.
-/// Those of which nothing is known are left out.
+/// As [`choose`], followed by the folders above the sections, in their order, within the budget that the sections
+/// leave. Folders of which nothing is known are left out.
 pub(super) fn choose_with_parents(
     sections: &[(Scope, Section)],
     parents: &[(Scope, Section)],

@@ -1,4 +1,4 @@
-//! Facts that hold at every place, and what was done since a try.
+//! Facts that hold at every place, and the actions since a try.
 //!
 //! The section of the game and the text of the memory file enter. The answer to what could have changed something since
 //! leaves: something that was in the way is gone only when something is done, here or elsewhere.
@@ -68,7 +68,7 @@ impl<'a> Circumstances<'a> {
                     continue;
                 }
                 let attempts = parse_attempts(text[start..end].trim_end()).map(|line| line.attempts);
-                // Those with a reply were tried, or only looked.
+                // Attempts with a reply are tries, or only looked.
                 let worked = attempts.into_iter().flatten().filter(|attempt| attempt.reply.is_empty());
                 done.extend(worked.filter(|attempt| attempt.episode == Some(self.running_episode)));
             }
@@ -136,10 +136,10 @@ fn things_of(blocked: &Attempt) -> HashSet<String> {
     named
 }
 
-/// What makes a load lighter.
+/// Words of actions that make a load lighter.
 const RELIEFS: &str = "drop put throw leave give insert eat drink";
 
-/// What makes light.
+/// Words of actions that give light.
 const LIGHTS: &str = "light lamp lantern torch candle candles match flashlight glow";
 
 /// Words that name nothing.

@@ -1,7 +1,7 @@
 //! Evidence about actions: is one worth another try at a place?
 //!
-//! A section, what is known wherever the player is, and an action enter; a verdict leaves. What came of a try was judged
-//! when it was recorded. Something that was in the way may be gone since: then the verdict says so.
+//! A section, the facts that hold at every place, and an action enter; a verdict leaves. The result of a try was judged
+//! when it was recorded. An obstacle may be gone since; then the verdict says so.
 
 use std::collections::{HashMap, HashSet};
 
@@ -21,14 +21,14 @@ pub enum Verdict {
     /// It was refused here, or nothing happened, or it killed; or something was in the way in this episode, and nothing
     /// that could matter happened since; or the game's parser does not understand it.
     InVain,
-    /// Something was in the way, or it only looked, and what could change that has happened since.
+    /// Something was in the way, or the action only looked, and an event since may have changed the result.
     MayBeTried {
         /// The later event that may have removed the obstacle, as text.
         since: String,
     },
     /// It has changed something here or led elsewhere, whatever happened since.
     Worked(Success),
-    /// It only looked, and nothing was done here since with what it showed.
+    /// The action only looked, and no later action here named the thing that it showed.
     Seen,
     /// It was done here, and nobody knows whether it changed something.
     UnknownEffect,

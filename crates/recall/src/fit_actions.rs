@@ -1,7 +1,7 @@
 //! The actions of a scope that fit the budget, and the room that they leave to its memories.
 //!
-//! All actions enter; those that fit leave, their replies shortened before one is left out. Ways and what worked come
-//! first, then what was seen, then tries, for which a part of the room is reserved.
+//! All actions enter; the fitting ones leave. Replies are shortened before an action is left out. Ways and worked
+//! actions come first, then seen actions, then tries, for which a part of the room is reserved.
 
 use crate::actions::Actions;
 use crate::budget::estimate_tokens;
@@ -14,16 +14,16 @@ const REPLY_LENGTHS: [usize; 4] = [100, 60, 40, REPLY_CHARS];
 /// Length of replies, in characters, for which room is reserved; longer ones take what is left over.
 const REPLY_CHARS: usize = 25;
 
-/// What was seen may take one part in this many of the room for actions, if not everything fits.
+/// Share (1/n) of the room for actions that seen actions may take, if not everything fits.
 const SEEN_SHARE: usize = 4;
 
-/// Ways and what worked keep one part in this many of the budget from what was found.
+/// Share (1/n) of the budget that ways and worked actions keep from finds.
 const DONE_SHARE: usize = 4;
 
-/// Tries may take one part in this many of the budget, if not everything fits.
+/// Share (1/n) of the budget that tries may take, if not everything fits.
 const TRIED_SHARE: usize = 3;
 
-/// What was seen and tried keeps one part in this many of the budget from what was found.
+/// Share (1/n) of the budget that seen and tried actions keep from finds.
 const RESERVED_SHARE: usize = 4;
 
 /// Limit of tokens for what the game does not understand.
@@ -41,8 +41,8 @@ pub(super) fn fit_actions(all: &Actions, room: usize, format: Format) -> Actions
     shown
 }
 
-/// Room for memories: for core and DANGER; for what changed the score; for what was found; for the others. A part is
-/// kept for ways and what worked, and before what was found for what was seen and tried, too.
+/// Room for memories: for core and DANGER; for changes of the score; for finds; for the others. A part is reserved for
+/// ways and worked actions, from finds and others also for seen and tried actions.
 pub(super) fn rooms_for(actions: &Actions, room: usize, format: Format) -> Rooms {
     let [ways, worked, seen, tried] = countable(actions, room);
     let cost = |counts, reply_chars| cost_of_actions(&actions.first(counts, reply_chars), format);
@@ -56,8 +56,8 @@ pub(super) fn rooms_for(actions: &Actions, room: usize, format: Format) -> Rooms
     }
 }
 
-/// The actions of the place that fit: all with the longest replies possible, else the first of each kind, ways and what
-/// worked before what was seen, and that before tries, with replies to as many tries as fit.
+/// The actions of the place that fit: all with the longest replies possible, else the first of each kind, with
+/// replies to as many tries as fit. Ways and worked actions come before seen actions, and those before tries.
 fn fit_here(all: &Actions, room: usize, format: Format) -> Actions {
     let cost = |counts, reply_chars| cost_of_actions(&all.first(counts, reply_chars), format);
     let counts = countable(all, room);

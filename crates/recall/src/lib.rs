@@ -56,7 +56,7 @@ pub fn recall(
     recall_newest(snapshot, viewer, names, limits, format, usize::MAX)
 }
 
-/// As [`recall`], of no more than the newest memories of each scope.
+/// As [`recall`], limited to the newest memories of each scope.
 ///
 /// # Errors
 ///

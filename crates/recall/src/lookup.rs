@@ -42,8 +42,8 @@ pub fn read_scopes(store: &Store, names: &[ScopeName]) -> Result<Vec<(Scope, Sec
     owned_sections(&Snapshot::read(store)?, &Viewer::Person, names)
 }
 
-/// As [`read_scopes`], from a snapshot and as a reader sees it. A section that may not be seen is as empty as one that
-/// is not there.
+/// As [`read_scopes`], from a snapshot, for one viewer. A section that the viewer may not see is empty, like a missing
+/// one.
 ///
 /// # Errors
 ///
@@ -57,7 +57,7 @@ pub fn sections<'a>(
     Ok(meant.map(|Meant { scope, .. }| (scope.clone(), seen(snapshot, viewer, &scope))).collect())
 }
 
-/// As [`sections`], as values. A place that is still to come has its name.
+/// As [`sections`], as values. A place without a section has the name that the caller gave.
 ///
 /// # Errors
 ///

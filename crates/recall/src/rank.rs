@@ -1,4 +1,4 @@
-//! How memories rank in a recall, and how much room each rank may take.
+//! The ranks of memories in a recall, and the room that each rank may take.
 
 use memories_document::types::instant::Instant;
 use memories_document::types::{DEFAULT_IMPORTANCE, Memory, Persistence};
@@ -11,9 +11,9 @@ const FINDS: [&str; 4] = ["SUCCESS", "DISCOVERY", "PUZZLE", "PROCEDURE"];
 pub(super) struct Rooms {
     /// For core and DANGER, which actions never displace.
     pub(super) vital: usize,
-    /// For what changed the score.
+    /// For changes of the score.
     pub(super) scored: usize,
-    /// For what was found.
+    /// For finds.
     pub(super) found: usize,
     /// For the others.
     pub(super) other: usize,

@@ -1,10 +1,10 @@
-//! Whether two memories say the same: of these a recall shows one.
+//! Finds memories that say the same; a recall shows one of them.
 
 use crate::render::Group;
 use memories_document::types::{Category, Memory};
 use memories_notebook::duplicates::ComparableText;
 
-/// What a memory says, and as what: as a danger and as a success, a text does not say the same.
+/// The text of a memory with its category and group: one text under DANGER and under SUCCESS says different things.
 #[derive(Debug)]
 pub(super) struct Said {
     category: Category,

@@ -1,7 +1,7 @@
-//! The best run of a game: which actions of an episode earned its points.
+//! The best run of a game: the actions of an episode that earned its points.
 //!
-//! The turns of an episode enter; its run leaves, without what earned nothing. Where it is better than the one that the
-//! game has, it takes its place. Use teaches: a gain that is made again counts, one that is denied is marked.
+//! The turns of an episode enter; its run leaves, without actions that earned nothing. A better run replaces the
+//! present one. Later episodes update it: a gain that is made again is counted, and one that is denied is marked.
 
 use std::cmp::Reverse;
 

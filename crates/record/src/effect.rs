@@ -1,6 +1,6 @@
-//! The effect of a turn: one judgement, from what the game said, which all others read.
+//! The effect of a turn: one judgement, made from the game's reply and facts, which all other parts read.
 //!
-//! A turn, the changes of its facts and what is known of the action enter; an [`Effect`] leaves. Facts that the turn
+//! A turn, the changes of its facts and earlier tries of the action enter; an [`Effect`] leaves. Facts that the turn
 //! states come first (place, score, inventory, death, victory), then the class of the reply, then the engine's flag of a
 //! changed world. No fact is taken on trust against another of the same turn: an engine's flag is also set by clocks
 //! and by characters elsewhere, so a refusal beats it.
@@ -127,7 +127,7 @@ pub(super) fn is_idle(action: &str) -> bool {
     starts_with_one_of(action, IDLE) || is_of_another(action)
 }
 
-/// True if an action only does another one again, or takes it back: what comes of it is not its own.
+/// True if an action only repeats another one, or takes it back: the result belongs to the other action.
 pub(super) fn is_of_another(action: &str) -> bool {
     starts_with_one_of(action, OF_ANOTHER)
 }
@@ -229,7 +229,7 @@ fn by_class(turn: &Turn, class: Option<ReplyClass>) -> Option<Effect> {
         _ if is_idle(&turn.action) => Effect::Idle,
         Some(ReplyClass::Nothing) => Effect::Nothing,
         Some(ReplyClass::Revealed) if turn.world_changed != Some(false) => Effect::Revealed,
-        // It is shown, though what it shows is that something is closed or cannot be made out.
+        // The thing is shown, even if the reply says that it is closed or cannot be made out.
         Some(ReplyClass::Refused | ReplyClass::NoWay) if looks && !is_flagged && is_short(&turn.response) => {
             Effect::Refused
         }

@@ -1,4 +1,4 @@
-//! Evidence of a turn, whatever the judge decides: ways, what worked, what was seen, and what was tried.
+//! Evidence of a turn, independent of the judge's decision: ways, worked actions, seen actions and tries.
 //!
 //! The effect of the turn decides where its action is listed: see [`crate::effect`].
 
@@ -54,8 +54,9 @@ pub(super) fn earlier<'a>(
 /// Places at which a reply refused directions before it counts as the game's reply for "no way there".
 const PLACES_WITH_WALLS: usize = 2;
 
-/// True if a direction that leads nowhere was refused in the same words in another episode, or others were at several places: what
-/// nothing has changed in two episodes is a wall, and so is what stands everywhere.
+/// True if a direction that leads nowhere was refused in the same words in another episode, or if the same words
+/// refused directions at several places. An obstacle that two episodes did not change is a wall, and so is one at
+/// several places.
 fn is_wall(document: &Document, attempt: Option<&Attempt>, turn: &Turn, episode: u64) -> bool {
     let is_refused = |tried: &Attempt| {
         matches!(tried.result, TryResult::Blocked | TryResult::Vain)
@@ -173,7 +174,7 @@ impl TurnEvidence<'_> {
         was_tried
     }
 
-    /// Notes a direction in which the player died. Death is no way, and whether any other action killed nobody knows.
+    /// Notes a direction in which the player died. Death is no way, and it is unknown whether another action killed.
     /// A direction that the game refused led nowhere.
     fn write_death(&mut self, here: &Section, action: String) -> Result<(), DocumentError> {
         if Direction::of(&action).is_none() || is_refusal(&self.context.turn.response) {

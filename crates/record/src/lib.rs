@@ -3,7 +3,7 @@
 //! A [`Turn`] enters. The game's state decides *when* something may be worth remembering ([`triggers`]);
 //! a model, or the built-in [`rules`], decides *what* ([`Judge`]); the result is on disk before the
 //! [`RecordReport`] leaves. Visits and tried actions are written whatever the judge decides. The lock is never
-//! held while a model is asked; what needs no model is one transaction.
+//! held while a model is asked; a turn that needs no model is one transaction.
 
 pub mod answer;
 mod answer_fields;

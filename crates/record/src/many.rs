@@ -157,7 +157,7 @@ impl<'a> ManyTurns<'a> {
     ///
     /// # Errors
     ///
-    /// Those of the store, with the first line that is not recorded.
+    /// Errors of the store, with the first line that is not recorded.
     pub fn record(
         &mut self,
         line: Line,
@@ -201,8 +201,9 @@ impl<'a> ManyTurns<'a> {
         }
     }
 
-    /// Records at most so many of the lines in one transaction, and takes them away. Where that fails because of a
-    /// turn, those before it are next, by themselves, and then that turn. Returns the limit of the next group.
+    /// Records at most `limit` of the lines in one transaction, and removes them from `lines`. If a turn makes the
+    /// transaction fail, the lines before it form the next group, and that turn the one after. Returns the limit of
+    /// the next group.
     fn record_group(
         &mut self,
         lines: &mut Lines,
@@ -224,8 +225,8 @@ impl<'a> ManyTurns<'a> {
         Ok(MAX_GROUP)
     }
 
-    /// Records at most so many lines in one transaction: those that are there, then those that `more` has. The first
-    /// is a new turn.
+    /// Records at most `limit` lines in one transaction: first from `lines`, then from `more`. The first line is a
+    /// new turn.
     fn write_group(
         &mut self,
         lines: &mut Lines,

@@ -1,4 +1,4 @@
-//! Recognises what was recorded before: a whole turn, and the whole reply to a tried action.
+//! Recognises turns that were recorded before, and tried actions with the same whole reply.
 
 use crate::effect::is_idle;
 use crate::places::Place;
@@ -19,7 +19,7 @@ use memories_store::{Store, StoreError};
 pub(super) enum Checked {
     /// Its id, or its number and words, are to be looked for under the lock.
     NotYet,
-    /// It is new. The hash of its line, if that is by what it is known.
+    /// The turn is new. `line` is the hash of its line, for a turn that only its line identifies.
     IsNew { line: Option<u128> },
 }
 

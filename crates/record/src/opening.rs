@@ -1,7 +1,7 @@
 //! The openers of a way: the actions that changed something at its place, in the same visit, before it was walked.
 //!
-//! A turn that leaves a place enters, with what memory file and journal know of it; actions leave. What is known of a way
-//! stays until use shows that it is open without.
+//! A turn that leaves a place enters, with the knowledge of memory file and journal about it; actions leave. The
+//! openers of a way stay until use shows that it is open without them.
 
 use crate::changes::Changes;
 use crate::effect::{Effect, is_talk};
@@ -63,8 +63,8 @@ impl Leaving<'_> {
     }
 
     /// The known openers of a way, without those that this walk shows to be needless. All are kept if something else
-    /// changed at the place in this episode, because it may be an opener in other words, and if the episode was at the end
-    /// of the way before, because the way may have been opened from there.
+    /// changed at the place in this episode, because it may be an opener in other words, and if the episode was at
+    /// the end of the way before, because the way may have been opened from there.
     fn still_needed(&self, known: &[String]) -> Result<Vec<String>, StoreError> {
         let done = self.here.worked.iter().filter(|worked| worked.episode == Some(self.episode));
         let done: Vec<String> = done.map(|worked| fold_action(&worked.action)).collect();

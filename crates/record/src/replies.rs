@@ -1,7 +1,7 @@
-//! Classes of replies: how a game says in words what came of an action.
+//! Classes of replies: the words in which a game states the result of an action.
 //!
 //! A reply enters, its class leaves. The phrases are data, in `replies.txt`; settings may add some of another game or
-//! language. Only the first sentences of a reply count: they answer the action, and what follows tells of other things.
+//! language. Only the first sentences of a reply count: they answer the action, and later ones describe other things.
 
 use std::sync::LazyLock;
 

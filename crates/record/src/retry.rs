@@ -34,9 +34,9 @@ pub const MAX_FAILURES: u32 = 2;
 /// The turns that are offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wanted {
-    /// Those whose model call failed.
+    /// Turns whose model call failed.
     Queued,
-    /// Those of which the built-in rules made a memory.
+    /// Turns of which the built-in rules made a memory.
     Offline,
 }
 
@@ -61,7 +61,7 @@ pub struct Waiting {
 pub struct Queue {
     /// The turns that wait, in the order in which they were played.
     pub turns: Vec<Waiting>,
-    /// Those that another process resolves meanwhile.
+    /// Turns that another process resolves meanwhile.
     pub resolved: ResolvedTurns,
     /// Lines of the journal that are damaged; turns of them may be lost.
     pub damage: Damage,

@@ -312,7 +312,7 @@ impl<'a> Cursor<'a> {
         Cursor { at: self.at + bytes, ..self }
     }
 
-    /// As many digits as there are, between two counts.
+    /// The longest run of digits here, if its length lies between two counts.
     fn digits(self, least: usize, most: usize) -> Option<(&'a str, Cursor<'a>)> {
         let count = self.rest().bytes().take(most).take_while(u8::is_ascii_digit).count();
         (count >= least).then(|| (&self.rest()[..count], self.forward(count)))
@@ -322,7 +322,7 @@ impl<'a> Cursor<'a> {
         texts.iter().find(|text| self.rest().starts_with(**text)).map(|text| self.forward(text.len()))
     }
 
-    /// One of some ASCII texts, in any case.
+    /// The first of some ASCII texts that stands here, without regard to case.
     fn any_of_folded(self, texts: &[&str]) -> Option<Cursor<'a>> {
         let found = |text: &&&str| {
             self.rest()

@@ -1,4 +1,4 @@
-//! The entries of a file as the ranking sees them: numbers of texts, without what these say.
+//! The entries of a file as the ranking sees them: numbers of texts, without the texts.
 
 /// The entries of a file, in order.
 pub struct Entries<'a> {

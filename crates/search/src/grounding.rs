@@ -1,4 +1,4 @@
-//! Is a text of a model borne out by what the model was shown?
+//! Decides whether the prompt of a model supports the text of its answer.
 //!
 //! The texts of a turn and the memories shown enter as [`Sources`], then a text that a model wrote; a [`Grounding`]
 //! leaves. One word in common is enough, in another form or with nearly the same meaning too. Where the languages differ

@@ -4,8 +4,8 @@
 //! from 0 to 1. The flow is [`Searcher::query`]: a snapshot of the file → look each entry's text up in the
 //! index, compute what it lacks → score all → filter, the most similar first. It always holds that
 //!
-//! * a relevance depends on the file, the question and the settings: not on filters, not on whether
-//!   there is an index, not on what else was found;
+//! * a relevance depends on the file, the question and the settings: not on filters, the presence of an index, or
+//!   other hits;
 //! * nothing is written but the index, which may be lost, stale or damaged without any harm;
 //! * only the entries that are returned are parsed in full;
 //! * questions are answered side by side: none waits for another one's embedder.

@@ -22,7 +22,7 @@ pub(super) enum IndexStart {
     Stored,
     /// The one that was read beside the file.
     Prepared(Box<PreparedIndex>),
-    /// That of an earlier library of the same file and embedder.
+    /// The index of an earlier library of the same file and embedder.
     From(Box<Index>),
     /// None.
     Nothing,

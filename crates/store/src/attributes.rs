@@ -1,7 +1,7 @@
 //! Access lists and extended attributes, which a file that is replaced passes on to the new one.
 //!
-//! Two open files enter; the names of what could not be passed on leave. Nobody gets more rights than before: the
-//! caller takes those of group and others away where the access list is lost. Linux only; elsewhere there is nothing
+//! Two open files enter; the names of attributes that could not be copied leave. No user gets more rights than before:
+//! the caller removes the rights of group and others if the access list is lost. Linux only; elsewhere there is nothing
 //! to pass on.
 
 use std::fs::{File, Metadata};

@@ -1,4 +1,4 @@
-//! Finds out what git tracks and which commit is checked out, from git's own files and without running git.
+//! Finds the files that git tracks and the commit that is checked out, from git's own files and without running git.
 //!
 //! A path enters. Git's configuration can name programs to run, so git itself is not asked. The index is read
 //! only when it has changed: the caller keeps the [`Mark`] of the last one and compares.
@@ -25,7 +25,7 @@ pub struct Index {
     prefix: Vec<u8>,
 }
 
-/// One version of an index and one folder. Who cannot choose inodes and times cannot forge it.
+/// One version of an index and one folder. Forging it takes the choice of inodes and times.
 pub(super) type Mark = String;
 
 impl Index {

@@ -281,7 +281,7 @@ impl Store {
         let (mut lock, folder) = Lock::acquire(&self.sidecar, LOCK, self.lock_timeout)?;
         let last = lock.signature();
         let failed = |source| StoreError::Write { action: "write", path: folder.path(LOCK), source };
-        // First of all: this may give another program's file its place back, and take a text of ours away.
+        // This must come first: it may restore another program's file and remove a text of ours.
         replace::sweep(&self.real_path, &folder, last);
         if let Some(note) = lock.note().filter(|_| self.has_text_of(last)) {
             // Best effort: what cannot be written now must not keep writers out.

@@ -1,7 +1,7 @@
 //! One writer at a time, in all processes and threads.
 //!
 //! A sidecar, the name of a lock file and a time limit enter, a held lock leaves. We never delete the lock file,
-//! because a lock on a deleted file keeps nobody out. It names its last holder, for messages and for
+//! because a lock on a deleted file stops no other writer. It names its last holder, for messages and for
 //! files that a killed holder left behind, and the text that was written last. This is the only file that
 //! uses `fs2`. It calls its methods through the trait: the standard library's `File` has methods of the
 //! same names, which would take precedence.

@@ -80,7 +80,7 @@ impl OtherFile {
             Err(error) => return Err(failed(error)),
             Ok(false) => new.replace()?,
             Ok(true) => {
-                // What came out is removed with the temporary name, unless it is a file that was saved just now.
+                // The file that came out is removed with the temporary name, unless another program saved it just now.
                 if !fs::symlink_metadata(new.path()).is_ok_and(|out| self.version.is(&out)) {
                     platform::exchange(new.path(), &self.path).map_err(failed)?;
                     return Ok(false);

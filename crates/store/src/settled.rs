@@ -35,7 +35,7 @@ pub(super) fn take(path: &Path, mut last_size: u64) -> Result<(Option<String>, F
         }
         if start.elapsed() > MAX_WAIT || !is_being_saved(path, &version, last_size) {
             let text = version.read();
-            // It was cut while it was read.
+            // The file was truncated while it was read.
             let is_cut = matches!(&text, Ok(Some(text)) if (text.len() as u64) < version.size());
             if !is_cut || start.elapsed() > MAX_WAIT {
                 return Ok((text?, version));

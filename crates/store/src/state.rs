@@ -1,4 +1,4 @@
-//! The state that commands share: the running episode, and what servers of models refuse.
+//! The state that commands share: the running episode, and the request fields that servers of models refuse.
 //!
 //! Reads `state.json` into a [`State`] and back. Fields that other versions wrote are kept. A damaged
 //! file never stops a command: it counts as empty, with a warning.

@@ -1,4 +1,4 @@
-//! Puts a new text in the place of the one that was read, and looks at what stood there.
+//! Puts a new text in the place of the one that was read, and checks the file that stood there.
 //!
 //! A pending file and the version that it replaces enter. Both files change places in one step, so that a file which
 //! another program saved in the last moment, or is still writing, is not lost but in our hands; it then gets its place
@@ -24,9 +24,9 @@ const MAX_TRIES: u32 = 10;
 /// Result of putting a file in place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Placed {
-    /// It is there.
+    /// The new file is in place.
     InPlace,
-    /// It is there, and the temporary name of the old one could not be removed.
+    /// The new file is in place, and the temporary name of the old one could not be removed.
     WithLeftover,
     /// Another program has changed the old one: that is, or stays, in place.
     Overtaken,
@@ -58,7 +58,7 @@ pub(super) fn place(
                 give_back(&spare, path, sidecar, ours)?;
                 return Ok(Placed::Overtaken);
             }
-            // It is among the backups. Where this name stays, the next writer removes it.
+            // The old file is among the backups. If this name stays, the next writer removes it.
             if fs::remove_file(&spare).is_err() {
                 placed = Placed::WithLeftover;
             }

@@ -1,7 +1,7 @@
 //! A text that a person edits in a file of its own, in the sidecar folder.
 //!
-//! The text enters, and what the person made of it leaves. The file goes with the value, unless it is kept: then the
-//! person has it still. A kill leaves it there, too.
+//! The text enters, and the person's edited text leaves. The file is removed with the value, unless it is kept: then
+//! the person has it still. A kill leaves it there, too.
 
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ impl WorkingCopy {
     /// Writes a text to a file of that folder.
     pub(super) fn new(folder: Folder, text: &str) -> Result<WorkingCopy, StoreError> {
         let named = |number: u32| format!("edit.{}.{number}.md", std::process::id());
-        // One that was kept stays.
+        // A copy of an earlier edit that was kept stays.
         let name = (1..).map(named).find(|name| matches!(folder.facts(name), Ok(None)));
         let name = name.expect("a folder has fewer files than there are numbers");
         let path = folder.path(&name);

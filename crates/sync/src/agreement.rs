@@ -1,4 +1,4 @@
-//! On what a memory file and its remote copy agreed, kept so that a kill at any moment counts nothing twice.
+//! The last agreed text of a memory file and its remote copy, kept so that a kill at any moment counts nothing twice.
 //!
 //! The state names the last text on which both agreed by the id of its push, and `remotes/` of the sidecar has the text.
 //! Before a text is put, `remotes/` gets it under the id of its push, with the local text that went into it. If the next
@@ -107,7 +107,7 @@ impl<'a> Agreements<'a> {
         }
         let Some(agreed) = self.last()? else { return Ok(String::new()) };
         let Some(agreement) = self.agreement() else { return Ok(agreed.text) };
-        // Who put the copy there by other means left no ids, and meant what it lacks.
+        // A copy without ids was written by other means, so whatever it lacks was removed on purpose.
         if copy.pushes.is_empty() || copy.pushes.contains(&agreement.id) {
             return Ok(agreed.text);
         }
@@ -123,7 +123,7 @@ impl<'a> Agreements<'a> {
     /// The text of a push that was cut off, and did arrive.
     fn arrived(&self, pushes: &[String]) -> Result<Option<Pending>, SyncError> {
         let Some(remotes) = &self.remotes else { return Ok(None) };
-        // What the last agreement has is completed, though a kill may have left its files.
+        // Pushes up to the last agreement are complete, though a kill may have left their files.
         let agreed = self.agreement().map(|agreement| agreement.id).unwrap_or_default();
         for id in pushes.iter().rev().take_while(|id| **id != agreed) {
             if let Some(merged) = remotes.read(&self.name(id, SENT))? {

@@ -1,4 +1,4 @@
-//! Errors of syncing, each with what to do next.
+//! Errors of syncing, each with the next step.
 
 use thiserror::Error;
 

@@ -1,11 +1,11 @@
-//! Many machines, one memory: a memory file and a copy of it in an object store are merged.
+//! Merges a memory file with its copy in an object store, so that many machines share one memory.
 //!
 //! A notebook and a [`Remote`] enter; both hold the merged text, and a [`SyncReport`] leaves. The flow is the function
 //! [`sync`]. It always holds that
 //!
-//! * the local file is written in one transaction, and the remote copy only if it still is what was merged;
+//! * the local file is written in one transaction, and the remote copy only if it still is the merged version;
 //! * an error leaves both sides as they are;
-//! * a kill at any moment loses nothing and counts nothing twice: `agreement` keeps what was on its way.
+//! * a kill at any moment loses nothing and counts nothing twice: `agreement` records the push on its way.
 
 mod agreement;
 mod credentials;

@@ -1,4 +1,4 @@
-//! Counts of what a sync brought to each side.
+//! Counts of the changes that a sync brought to each side.
 
 use std::collections::HashMap;
 

@@ -1,12 +1,12 @@
-//! A small HTTP server: who may call it, and how much a caller may make it hold.
+//! A small HTTP server: checks of callers, and limits on the resources that a caller may use.
 //!
 //! A listening socket, a handler and [`Limits`] enter; each request that a connection sends goes to the handler. A
 //! handler asks the [`Guard`] first. It always holds that
 //!
 //! * a page of another site that runs in a browser on this machine gets no answer but a refusal;
 //! * a connection that sends no request ends after [`Limits::header`], and a body that stops after [`Limits::body`];
-//! * nothing limits the time of an answer, until the server ends: then running ones have a grace period, and requests
-//!   that are not whole a second of silence.
+//! * nothing limits the time of an answer until the server ends. Then running answers have a grace period, and an
+//!   incomplete request may be silent for one second.
 
 mod body;
 mod guard;

@@ -68,9 +68,9 @@ pub struct Caller {
 pub enum Callers {
     /// Everybody who can connect.
     Anyone,
-    /// Those who send this token as `X-Memories-Token`.
+    /// Callers that send this token as `X-Memories-Token`.
     Header(Token),
-    /// Those who send one of these tokens as `Authorization: Bearer TOKEN`.
+    /// Callers that send one of these tokens as `Authorization: Bearer TOKEN`.
     Bearer(Vec<Caller>),
 }
 

@@ -19,7 +19,7 @@ pub struct Descriptions {
     places: HashMap<u64, Described>,
 }
 
-/// What the journal says of a place.
+/// The text of the journal about a place.
 #[derive(Debug, Clone, Default)]
 struct Described {
     /// The longest reply that showed it since the last look there.
@@ -84,7 +84,7 @@ pub(super) struct Exits {
     named: Directions,
     /// Directions that a sentence names as barred, and no other sentence names.
     barred: Directions,
-    /// It says that the named ones are all.
+    /// The description says that there are no other exits.
     is_closed: bool,
 }
 

@@ -79,7 +79,7 @@ impl<'a> Frontier<'a> {
         Frontier { graph, descriptions, arrivals }
     }
 
-    /// Those of the places that have directions to try, the most promising first.
+    /// The places that have directions to try, the most promising first.
     fn most_promising(&self, places: impl Iterator<Item = usize>) -> Vec<Open> {
         let mut open: Vec<Open> =
             places.map(|at| self.open(at)).filter(|open| !open.directions.is_empty()).collect();

@@ -1,4 +1,4 @@
-//! Gains of points: those of the best run, then memories of other gains.
+//! Gains of points: the gains of the best run, then memories of other gains.
 //!
 //! A snapshot of a memory file enters; an answer leaves, as text and as JSON.
 

@@ -36,7 +36,7 @@ pub(super) struct Place<'a> {
     pub tried: Directions,
     /// Directions that were refused here and never walked.
     pub refused: Directions,
-    /// Those of them in which somebody died.
+    /// Refused directions in which somebody died.
     pub deadly: Directions,
     /// True if the file has a section of the place: it is more than the end of a way.
     pub is_visited: bool,
@@ -241,11 +241,11 @@ impl<'a> Graph<'a> {
 /// The directions that were tried in vain at a place.
 #[derive(Debug, Clone, Copy, Default)]
 struct Tried {
-    /// All of them.
+    /// All tried directions.
     tried: Directions,
-    /// Those of which it is known that they were refused.
+    /// Directions that are known to be refused.
     refused: Directions,
-    /// Those of them in which somebody died.
+    /// Tried directions in which somebody died.
     deadly: Directions,
 }
 

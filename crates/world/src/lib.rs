@@ -1,7 +1,7 @@
-//! The map: the graph of the ways that were walked, what it answers, and its drawings.
+//! The map: the graph of the ways that were walked, answers about it, and its drawings.
 //!
-//! A snapshot of a memory file enters, and for what is unexplored the journal; answers leave, as text and as JSON. Nothing
-//! is written here, and no way is invented: each step of a path was walked.
+//! A snapshot of a memory file enters, and for unexplored directions the journal. Answers leave, as text and as JSON.
+//! Nothing is written here, and no way is invented: each step of a path was walked.
 
 mod best_run;
 mod described;

@@ -1,4 +1,4 @@
-//! Progress of the running episode on a route: which gains are made, and what is still to do.
+//! Progress of the running episode on a route: the gains that are made, and the steps that are left.
 //!
 //! The actions of a run and the sections of a file enter. A section knows of each action only when it last worked, and when
 //! it was last refused; a run may need one action several times. So that much of a run is done as can have been done in its

@@ -1,4 +1,4 @@
-//! The best run as a route: where each of its actions is taken, which of them this episode has done, and what is next.
+//! The best run as a route: the place of each action, the actions that this episode has done, and the next ones.
 //!
 //! A run and the sections of a file enter. Places are followed along the known ways, and each gain says where it was
 //! made. [`crate::progress`] says which of them the running episode has done.

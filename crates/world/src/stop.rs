@@ -1,4 +1,4 @@
-//! An action of a route: where it is taken, where it leads, and what it gains.
+//! An action of a route: its place, the place where it leads, and its gain.
 
 use memories_document::types::frame::list_item;
 

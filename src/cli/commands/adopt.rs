@@ -1,4 +1,4 @@
-//! `adopt`: says who wrote entries.
+//! `adopt`: states the author of entries.
 
 use serde_json::json;
 

@@ -123,7 +123,7 @@ pub fn run(
         let to = if *outcome == Outcome::Renamed { " to" } else { "" };
         let why = why.map(|why| format!(": {why}")).unwrap_or_default();
         let stays = contested.iter().map(|one| format!("; \"{}\" stays ({})", one.title, one.reason));
-        // What contests an entry is itself stored, as tentative.
+        // A memory that contests an entry is stored itself, as tentative.
         let outcome = if *outcome == Outcome::Contested { "stored as tentative" } else { outcome.name() };
         format!("{would}{outcome}{to} \"{title}\" in {scope}{why}{}\n", stays.collect::<String>())
     };

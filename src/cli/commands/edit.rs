@@ -1,4 +1,4 @@
-//! `edit`: opens a section in the person's editor, and takes over what was changed.
+//! `edit`: opens a section in the person's editor, and stores the changes.
 
 use std::process::Command;
 

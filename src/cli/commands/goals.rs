@@ -1,4 +1,4 @@
-//! `goals`: lists what gained points, where and by what, in order.
+//! `goals`: lists the gains of points, with place and action, in order.
 
 use crate::cli::commands::map_places::read_file;
 use crate::cli::context::Cli;

@@ -1,4 +1,4 @@
-//! `hook`: what a coding agent runs at its events. The event comes as JSON on stdin; the answer goes to stdout in the
+//! `hook`: runs at the events of a coding agent. The event comes as JSON on stdin; the answer goes to stdout in the
 //! agent's form.
 //!
 //! A hook never fails the agent: its caller turns every failure into silence and exit code 0.
@@ -79,7 +79,7 @@ pub fn run(mut cli: Cli<'_>, args: HookArgs) -> Result<u8, Failure> {
     let kept = |work: &Work<'_>| keep(&notebook, work.session, work.now, cli.settings.record.tried_per_place);
     let said = match &event.kind {
         EventKind::Start => {
-            // What cannot be kept now is kept the next time.
+            // Lessons that cannot be stored now are stored the next time.
             if let Err(error) = kept(&work) {
                 cli.ui.detail(&error.to_string());
             }

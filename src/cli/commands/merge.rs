@@ -1,4 +1,4 @@
-//! `merge`: merges two files that grew from one, by what they mean.
+//! `merge`: merges two files that grew from one, by the meaning of their lines.
 
 use std::fs;
 use std::path::{Path, PathBuf};

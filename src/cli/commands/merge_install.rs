@@ -1,4 +1,4 @@
-//! `merge --install`: lets git merge and show memory files by what they mean.
+//! `merge --install`: lets git merge and show memory files by the meaning of their lines.
 //!
 //! Git's configuration is written by git. The attributes are a line of text, added behind those of a person. A
 //! repository may have come from anybody: nothing is written through a link of it, and nothing in it becomes part of

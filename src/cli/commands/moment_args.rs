@@ -1,4 +1,4 @@
-//! The time of a correction, for the reference line of what it strikes.
+//! The time of a correction, for the reference line of a struck entry.
 
 use crate::cli::commands::memory_args::episode_number;
 use crate::cli::failure::Failure;

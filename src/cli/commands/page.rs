@@ -38,7 +38,7 @@ pub(super) fn check_target(store: &Store, output: &Path, force: bool) -> Result<
     let is_replaced = force
         || match beginning(&target) {
             Ok(beginning) => beginning.is_empty() || is_page(&beginning),
-            // What cannot be read is told when it cannot be written.
+            // An unreadable file is reported when writing it fails.
             Err(error) => error.kind() == io::ErrorKind::NotFound,
         };
     if is_replaced {

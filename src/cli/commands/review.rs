@@ -1,4 +1,4 @@
-//! `review`: what waits for a person's decision, and the decision.
+//! `review`: lists memories that wait for a person's decision, and carries the decision out.
 
 use std::collections::HashSet;
 

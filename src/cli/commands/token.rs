@@ -1,4 +1,4 @@
-//! Code shared by `proxy` and `serve`: who may connect, and the token that callers must send.
+//! Code shared by `proxy` and `serve`: the allowed callers, and the token that they must send.
 
 use std::net::SocketAddr;
 

@@ -1,4 +1,4 @@
-//! `trust`: lets a settings file that was found run, reach and read what it names.
+//! `trust`: lets a settings file that was found start programs, reach hosts and read files.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! The flag that names the writer of what is stored, and the one that asks for confirmed memories.
+//! The flag that names the writer of stored entries, and the one that asks for confirmed memories.
 
 use crate::cli::context::Cli;
 use crate::cli::values::parse_number;

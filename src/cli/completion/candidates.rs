@@ -81,7 +81,7 @@ fn of_all(name: &str) -> Option<Candidates> {
     })
 }
 
-/// Those of the values that begin as was typed, in any case.
+/// The values that begin with the typed text, without regard to case.
 fn matching<'a>(typed: &OsStr, values: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<CompletionCandidate> {
     let typed = fold_case(&typed.to_string_lossy());
     let begins = |value: &str| fold_case(value).starts_with(&typed);

@@ -1,4 +1,4 @@
-//! Finds the settings files of a run, and takes away what an untrusted one may not set.
+//! Finds the settings files of a run, and removes the keys that an untrusted one may not set.
 //!
 //! A file that a person names is trusted, and so is the one in the user's own folder. Any other is only found: it may
 //! have come with a repository. The list of trusted files is read only if such a file has a restricted key.

@@ -105,7 +105,7 @@ const EFFECT_UNKNOWN: &str =
 fn place(call: &Call<'_>) -> Result<ScopeName, Refusal> {
     let location = call.arguments.required(&LOCATION)?;
     match call.memories.scope_name(&location)? {
-        // It may be visited for the first time.
+        // The player may be at the place for the first time.
         place @ ScopeName::Place(_) => Ok(place),
         name => call.memories.scope_of(name).map(ScopeName::Scope),
     }

@@ -181,7 +181,7 @@ fn form_memory(call: &Call<'_>) -> Result<Answer, Refusal> {
             memory.provenance.turns = turn.or(now.turn).map(Span::one);
         }
         if title.is_none() {
-            // It gets one from its words or, in dialogue, from the speaker's name.
+            // The title is made from the text or, in dialogue, from the speaker's name.
             memory.title.clear();
         }
         let scope = scope.clone().unwrap_or_else(|| draft.files.place_or_new(&name));
@@ -302,7 +302,7 @@ fn supersede_memory(call: &Call<'_>) -> Result<Answer, Refusal> {
             fields.importance = fields.importance.or(old.provenance.importance);
             fields.tags.clone_from(&old.provenance.tags);
             fields.episode = draft.moment()?.episode;
-            // Whoever wrote the old one did not write this.
+            // The writers of the old entry did not write this one.
             successor.drop_writers();
         }
         lowered.clear();

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-use super::Source;
+use super::{Source, crate_of};
 
 /// For each pair of files, user first, the first line that names the other.
 pub type Imports = BTreeMap<(String, String), usize>;
@@ -22,7 +22,8 @@ pub fn imports(sources: &[Source]) -> Imports {
     let mut found = Imports::new();
     for source in sources {
         let tokens: TokenStream = source.text.parse().unwrap();
-        let mut reader = Reader { file: &source.name, modules: &modules, found: &mut found };
+        let own_crate = crate_of(&source.name);
+        let mut reader = Reader { file: &source.name, own_crate, modules: &modules, found: &mut found };
         reader.read(tokens, &module_of(&source.name));
     }
     found
@@ -52,17 +53,23 @@ fn reached_from<'a>(start: &'a str, users: &BTreeMap<&'a str, BTreeSet<&'a str>>
     seen
 }
 
-/// The binary is a crate of its own: its module has a name that no path can hold.
+/// The module of a file, below the name of its crate. The binary is a crate of its own: its module has a name that no
+/// path can hold.
 fn module_of(file: &str) -> Vec<String> {
     match file {
         "lib.rs" => Vec::new(),
         "main.rs" => vec!["(main)".to_owned()],
-        _ => file.trim_end_matches(".rs").trim_end_matches("/mod").split('/').map(str::to_owned).collect(),
+        _ => {
+            let module = file.trim_end_matches(".rs").trim_end_matches("/mod").trim_end_matches("/lib");
+            module.split('/').map(str::to_owned).collect()
+        }
     }
 }
 
 struct Reader<'a> {
     file: &'a str,
+    /// The folder of its crate; empty for the package `memories`.
+    own_crate: &'a str,
     modules: &'a Modules,
     found: &'a mut Imports,
 }
@@ -98,9 +105,13 @@ impl Reader<'_> {
     /// The module that the first word of a path means, if it is one of the source.
     fn base(&self, word: &str, module: &[String]) -> Option<Vec<String>> {
         match word {
+            "crate" if !self.own_crate.is_empty() => Some(vec![self.own_crate.to_owned()]),
             "crate" | "memories" => Some(Vec::new()),
             "self" => Some(module.to_vec()),
             "super" => Some(module[..module.len() - 1].to_vec()),
+            other if other.starts_with("memories_") => {
+                other.strip_prefix("memories_").map(|name| vec![name.to_owned()])
+            }
             child => {
                 Some([module, &[child.to_owned()]].concat()).filter(|path| self.modules.contains_key(path))
             }

@@ -1,4 +1,4 @@
-//! A file of the tool as an entry: its text, and in tags what a text of the memory file cannot have.
+//! A file of the tool as an entry: its text, and tags for white space that a text of the memory file cannot have.
 //!
 //! A text has no blank lines around it, and the entry says nothing of the end of its last line. A file ends with one
 //! line break unless `#file-end:` says otherwise: `none`, a number of line breaks, or the white space itself.

@@ -21,7 +21,7 @@ const TAG: &str = "#file:";
 /// Files and folders by their paths from the root in NFC. Each keeps its path as it was written.
 pub(super) struct Tree<'a> {
     files: BTreeMap<String, Place<'a>>,
-    /// Those that have a section.
+    /// Folders that have a section.
     folders: BTreeMap<String, (String, Scope)>,
 }
 

@@ -1,4 +1,4 @@
-//! The agents, their configuration files, and what is written into each.
+//! The agents, their configuration files, and the entries for each.
 //!
 //! The formats are those that the agents document or ship: Claude Code 2.1, Codex 0.169, Gemini CLI 0.61, Cursor,
 //! Visual Studio Code, Hermes 0.19 and OpenClaw 2026.9. A script among the tests of other people's clients shows that

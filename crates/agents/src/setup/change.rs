@@ -1,6 +1,6 @@
 //! Changes one configuration file: reads, edits, backs up, replaces.
 //!
-//! A target and the folder of the record enter; the new text and what became of each entry leave. Between reading and
+//! A target and the folder of the record enter; the new text and the state of each entry leave. Between reading and
 //! replacing, another program may save the file: then it is read again. What has to be undone later is recorded
 //! before the file is replaced.
 
@@ -18,7 +18,7 @@ use memories_store::{OtherFile, make_folders, real_path, remove_empty_folder};
 /// Times that a file is read again because another program changed it.
 const MAX_TRIES: u32 = 5;
 
-/// What is done to a file.
+/// The change of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     /// Enter `memories`.
@@ -34,7 +34,7 @@ pub struct Change {
     pub before: Option<String>,
     /// None where there is none afterwards.
     pub after: Option<String>,
-    /// What was found of each entry.
+    /// The state in which each entry was found.
     pub states: Vec<State>,
     /// Inserted and removed lines, without anything else of the file.
     pub difference: String,

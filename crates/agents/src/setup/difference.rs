@@ -29,7 +29,7 @@ struct Part {
 }
 
 impl Difference {
-    /// Notes an insertion of so many bytes.
+    /// Notes an insertion of `length` bytes at `at`.
     pub(super) fn insert(&mut self, entry: String, value: &Value, at: usize, length: usize) {
         for part in self.inserted.iter_mut().chain(&mut self.removed) {
             if at <= part.range.start {

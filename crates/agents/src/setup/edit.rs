@@ -1,6 +1,6 @@
 //! Edits of a configuration text: entries are put in, and taken out again.
 //!
-//! A text, entries and the record of what was put in earlier enter; a new text and a new record leave. Each edit is
+//! A text, entries and the record of earlier insertions enter; a new text and a new record leave. Each edit is
 //! proven before it is given out: the new text is parsed, and its value must be the old one with, or without, the
 //! entry. Everything else keeps its bytes.
 
@@ -26,7 +26,7 @@ pub enum Format {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Edited {
     pub text: String,
-    /// What was put into it, in the order of the insertions.
+    /// The inserted parts, in the order of the insertions.
     pub pieces: Vec<Piece>,
     /// The entries by their order, as they were found.
     pub states: Vec<State>,
@@ -243,7 +243,7 @@ pub(crate) fn apply(
     for (entry, state) in entries.iter().zip(states(&draft.root, entries, &pieces)) {
         if state == State::Missing {
             let mut piece = draft.insert(entry)?;
-            // What an earlier run made is still ours, although its entry was deleted since.
+            // A table that an earlier run made is still ours, although its entry was deleted since.
             let earlier = piece_of(entry, &pieces).map(|earlier| earlier.existing);
             piece.existing = piece.existing.min(earlier.unwrap_or(piece.existing));
             pieces.retain(|piece| !is_of(piece, entry));

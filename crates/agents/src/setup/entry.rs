@@ -28,13 +28,13 @@ pub struct Entry {
 /// The relation of a configuration to an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// It is not there.
+    /// The entry is not there.
     Missing,
-    /// It is there as we would write it.
+    /// The entry is there in the form that would be written now.
     Present,
-    /// It is there as we wrote it once.
+    /// The entry is there in the form of an earlier version.
     Outdated,
-    /// It is ours, and somebody has changed it.
+    /// The entry is ours, and somebody has changed it.
     Changed,
     /// Another program's entry has its name.
     Foreign,

@@ -1,4 +1,4 @@
-//! The law of all edits, on generated configurations: what was put in and taken out again leaves no trace.
+//! The law of all edits, on generated configurations: inserting and removing an entry leaves no trace.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -1,8 +1,8 @@
 //! Entries in the configuration files of agents.
 //!
-//! The folders of a person and of a repository enter; what is to be written into which file leaves, as exact edits of
-//! texts. Nothing but the entries changes: comments, order and line endings stay, and after a removal the file has the
-//! bytes of before. Which agents there are is looked up in folders; no program is started.
+//! The folders of a person and of a repository enter; exact edits of the texts of files leave. Nothing but the entries
+//! changes: comments, order and line endings stay, and after a removal the file has its former bytes. Installed
+//! agents are found by looking into folders; no program is started.
 
 mod agent;
 pub mod change;

@@ -39,7 +39,7 @@ impl Problem {
     }
 }
 
-/// The text as the end of a sentence of ours: without capital and full stop.
+/// The text as the end of one of our sentences: without capital and full stop.
 fn lower_case(text: &str) -> String {
     let text = text.trim().trim_end_matches('.').lines().collect::<Vec<_>>().join(": ");
     let mut characters = text.chars();

@@ -1,4 +1,4 @@
-//! The record of what was written into which file, so that it can be taken out to the byte.
+//! The record of the text inserted into each file, so that it can be removed exactly.
 //!
 //! It is a file of the person's own folder, and not needed: without it, entries are known by their values, and tables
 //! that become empty stay.

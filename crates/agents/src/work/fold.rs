@@ -1,6 +1,6 @@
-//! Words without what is another each time: names of temporary files, hashes, and numbers of lines.
+//! Words without parts that differ from run to run: names of temporary files, hashes, and numbers of lines.
 //!
-//! A word enters, as it is written; a word leaves in which `#` stands for what a program made up.
+//! A word enters, as it is written; a word leaves in which `#` stands for each generated part.
 
 /// Hexadecimal digits from which on a word may be a hash, as git shortens it.
 const HASH_DIGITS: usize = 7;

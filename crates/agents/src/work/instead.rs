@@ -1,6 +1,6 @@
 //! Commands that worked in place of one that failed.
 //!
-//! Two commands enter; true leaves only where the one did what the other one was to do.
+//! Two commands enter; true leaves only if the one did the task of the other.
 
 use crate::work::command::Command;
 

@@ -1,4 +1,4 @@
-//! Writes into the memory file what a session of an agent taught, when it ends.
+//! Writes the lessons of an agent's session into the memory file when the session ends.
 //!
 //! The log enters; tries, actions that worked, and lessons leave, as the built-in rules write them. What a person has
 //! deleted is not written again.

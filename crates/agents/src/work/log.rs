@@ -1,4 +1,4 @@
-//! Lines of the log: commands with what came of them, edits, and what was kept of them in the memory file.
+//! Lines of the log: commands with their results, edits, and the lessons that were kept in the memory file.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,8 @@
-//! Work on a repository: commands as actions, what came of them, and what is worth keeping of it.
+//! Work on a repository: commands as actions, their results, and the lessons that are kept.
 //!
-//! A command line and a working folder enter, and after it ran its output. A verdict leaves before it runs; a line of the
-//! log after it ran; and at the end of a session entries of the memory file. Git and the command itself are never run.
+//! A command line and a working folder enter; after the command ran, its output enters, too. A verdict leaves before
+//! the command runs, a line of the log after it, and entries of the memory file at the end of a session. Git and the
+//! command itself are never run.
 
 pub(crate) mod command;
 mod effect;
@@ -174,7 +175,8 @@ impl Work<'_> {
         }))
     }
 
-    /// Notes a command that ran; `id` is the agent's id of the call. The answer is a text for the agent where it failed.
+    /// Notes a command that ran; `id` is the agent's id of the call. The answer is a text for the agent where it
+    /// failed.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! The output of a command: what it says of a failure, and which files it names.
+//! The output of a command: its line about a failure, and the files that it names.
 //!
 //! A text enters; one line leaves, the kind of the failure, and words that may be paths.
 

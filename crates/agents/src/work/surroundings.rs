@@ -157,7 +157,7 @@ impl Surroundings {
                     changes.is_of_named_file |= run.files.iter().any(|file| file.path == *path);
                     changes.add(path.clone());
                 }
-                // One that failed may have changed something first.
+                // A command that failed may have changed something first.
                 Event::Ran(other) if other.action != run.action && other.may_change => {
                     changes.add(format!("`{}` ran", other.command));
                 }

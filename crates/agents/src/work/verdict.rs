@@ -31,7 +31,7 @@ const CHANGE_CHARS: usize = 100;
 pub enum Verdict {
     /// It failed here, and nothing has changed since.
     InVain(Failure),
-    /// It failed here, but what it meets is not the same any more.
+    /// It failed here, but its circumstances have changed.
     OtherCircumstances(Failure, Difference),
     /// It failed here, and a file that the failure names has changed since.
     Changed,

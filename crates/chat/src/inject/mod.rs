@@ -4,8 +4,8 @@
 //! [`Injector::inject`]: the last messages → search → filter and rank (`choose`) → a block ([`block`]) →
 //! into the request ([`request`]). It always holds that
 //!
-//! * where nothing is relevant the request comes out byte by byte as it went in;
-//! * no message is lost, moved or changed but for the block, and a second block replaces the first;
+//! * if nothing is relevant, the request leaves unchanged, byte for byte;
+//! * no message is lost, moved or changed except by the block, and a second block replaces the first;
 //! * memories never become instructions that close their block.
 
 pub mod block;

@@ -1,12 +1,12 @@
 //! A proxy before a chat server: injects memories into requests, and extracts new ones from replies.
 //!
-//! A listening socket, [`ProxySettings`] and a [`ChatHooks`] enter; what leaves is what the upstream says, byte
-//! for byte and as soon as it says it. It always holds that
+//! A listening socket, [`ProxySettings`] and a [`ChatHooks`] enter; the upstream's replies leave, byte for byte and
+//! without delay. It always holds that
 //!
-//! * only callers that the guard lets in are answered ([`memories_web`]), and what is kept of their chats is bounded;
+//! * only callers that the guard lets in are answered ([`memories_web`]), and the memory for their chats is bounded;
 //! * only the request of a chat is changed, and only by the hooks; its headers are passed on, without those
 //!   that are meant for one connection or for the proxy;
-//! * where the hooks offer the model their tool, its calls are taken out of the reply, which is read whole then;
+//! * if the hooks offer the model their tool, its calls are removed from the reply, which is then read completely;
 //! * a chat goes on whatever happens to memories: hooks that fail change nothing;
 //! * memories have a bounded share of a request's time, and a chat never waits for another one's;
 //! * no reply waits for an extraction: that happens afterwards, one at a time and in order;

@@ -114,7 +114,7 @@ async fn answer(proxy: Proxy, request: Request) -> Response {
     }
 }
 
-/// That the proxy runs; the server behind it is named only to those who may use it.
+/// Answers that the proxy runs. Only callers with the token learn the address of the server behind it.
 fn healthy(proxy: &Proxy, parts: &Parts) -> Response {
     let mut body = json!({"version": 1, "status": "ok"});
     if proxy.guard.check_token(&parts.headers).is_ok() {

@@ -1,4 +1,4 @@
-//! Merges the entries of a scope: which of them are the same, what each becomes, and under which title.
+//! Merges the entries of a scope: pairs the same entries, and decides the text and title of each.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};

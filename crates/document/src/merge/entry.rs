@@ -114,7 +114,7 @@ pub(super) fn agree(one: &Memory, other: &Memory) -> bool {
         |memory: &Memory| memory.writers().into_iter().map(str::to_owned).collect::<BTreeSet<String>>();
     let (by_one, by_other) = (writers(one), writers(other));
     let (one, other) = (contested(one), contested(other));
-    // Of the same writers, none gets a voice that it had not raised itself.
+    // Merging entries of the same writers confirms nothing that a writer did not confirm itself.
     one == other
         || one.is_some() == other.is_some() && by_one == by_other
         || by_one.is_empty() && by_other.is_empty()
@@ -215,8 +215,8 @@ fn merge_added(ours: &Memory, theirs: &Memory) -> Memory {
     let (first, other) = if is_later { (theirs, ours) } else { (ours, theirs) };
     let mut merged = first.clone();
     if is_numbered && fold_title(&first.title) != fold_title(&other.title) {
-        // One of them has a number, which tells it from another entry of that side. A long title is cut to make room
-        // for it.
+        // One title has a number, which distinguishes it from another entry of its side. A long title is cut to make
+        // room for the number.
         let titles = [&first.title, &other.title].into_iter();
         let order = |title: &&String| (without_number(title).is_some(), title.len());
         merged.title = titles.max_by_key(order).expect("two").clone();

@@ -1,8 +1,8 @@
 //! Merges three ways: two texts that grew from one become one text.
 //!
 //! The base and both sides enter; the merged text leaves, with its conflicts. Sections, entries and evidence are
-//! merged by what they mean (`docs/reference/merge.md`), a person's lines by lines. No entry, action or way of either side is lost,
-//! but for one that the other side removed while this one left it as it was.
+//! merged by meaning (`docs/reference/merge.md`), a person's lines by lines. No entry, action or way of either side is
+//! lost, except one that the other side removed while this side left it unchanged.
 
 mod entries;
 mod entry;
@@ -36,13 +36,13 @@ pub fn merge_keeping_both(base: &str, ours: &str, theirs: &str) -> Option<Merged
     merge_by_meaning(base, ours, theirs, None).or_else(by_lines)
 }
 
-/// One section of two that have no base; `None` where the result would not be read as it is meant.
+/// Joins two sections without a base into one; `None` if the result would be read differently than it is meant.
 pub(super) fn join(one: &str, other: &str) -> Option<String> {
     merge_by_meaning("", one, other, None).map(|merged| merged.text)
 }
 
-/// One visits line of two. Where both list an episode, they may have counted visits of a common base: each has at least
-/// one that the other lacks.
+/// Joins two visits lines into one. If both list an episode, they may have counted visits of a common base: each line
+/// has at least one visit that the other lacks.
 pub(super) fn join_visits(one: &Visits, other: &Visits) -> Visits {
     if one == other {
         return one.clone();

@@ -1,7 +1,8 @@
-//! The frame around remembered text: what the program says of memories can be told from what they say.
+//! The frame around remembered text: a reader can distinguish the program's words from the text of memories.
 //!
 //! Lines of the program begin at the margin, lines of a text are indented, and a name or reply within a line of the
-//! program stays on that line. All line breaks count that any reader knows, such as Python's `splitlines` or a model that sees a vertical tab.
+//! program stays on that line. Every line break of any reader counts, such as those of Python's `splitlines` or a
+//! vertical tab.
 
 use std::borrow::Cow;
 

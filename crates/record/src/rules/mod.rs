@@ -3,10 +3,10 @@
 //! The context of a turn enters, a `Proposal` leaves. The same turn always gives the same proposal,
 //! nothing is opened, and nothing is claimed that the reply or the game's state does not show.
 //!
-//! One entry is one fact in the game's own words, and its title says it: what killed, what was stolen,
-//! what scored, what an action revealed, what a place shows. Its text holds whole sentences, and none that the
-//! title says. A fact that the place has already is not proposed again. Ways, actions that worked and actions in
-//! vain are no memories: `record` lists them.
+//! One entry is one fact in the game's own words, and its title names it: the cause of a death, the stolen item, the
+//! action that scored, the thing that an action revealed, the thing that a place shows. Its text holds whole
+//! sentences, and none that repeats the title. A fact that the place has already is not proposed again. Ways, actions
+//! that worked and actions in vain are no memories: `record` lists them.
 //!
 //! `view` prepares the turn, `sentences` splits the reply, `words` recognises actions and phrases, `events`
 //! holds the rules for events, `places` those for places, `headline` makes titles, `draft` builds the memory.

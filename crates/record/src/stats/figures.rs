@@ -139,7 +139,7 @@ pub(crate) struct ModelFigures {
     pub(crate) cost: f64,
 }
 
-/// One episode. What is counted of play comes from the journal.
+/// Figures of one episode. Counts of play come from the journal.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub(crate) struct EpisodeFigures {
     pub(crate) episode: u64,

@@ -64,9 +64,9 @@ struct Line<'a> {
     change: Option<&'a RawValue>,
 }
 
-impl Chain {
-    /// Begins with the first line of a journal.
-    pub fn new() -> Chain {
+/// Begins with the first line of a journal.
+impl Default for Chain {
+    fn default() -> Chain {
         Chain {
             segments: vec![Segment::default()],
             state: None,
@@ -75,10 +75,12 @@ impl Chain {
             unchanged: Vec::new(),
         }
     }
+}
 
+impl Chain {
     /// Begins with the text that has the hash `state`, where the last transaction left one with the hash `left`.
     pub fn continued(state: String, left: Option<String>) -> Chain {
-        let mut chain = Chain { left, ..Chain::new() };
+        let mut chain = Chain { left, ..Chain::default() };
         chain.reach(state);
         chain
     }

@@ -1,7 +1,7 @@
-//! Lines of a journal that are damaged, and what can still be told of them.
+//! Damaged lines of a journal, and the facts that can still be read from them.
 //!
-//! Lines enter as they are read, each with its place; entries leave. A line is damaged if it is no entry, or has bytes
-//! that were replaced so that it is one.
+//! Lines enter as they are read, each with its place; entries leave. A line is damaged if it is no entry, or if it is
+//! one only because invalid bytes were replaced.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! The journal of a memory file: what was recorded, what was changed and why, and the turns that wait for
+//! The journal of a memory file: recorded turns, changes with their reasons, and the turns that wait for
 //! a model.
 //!
 //! A store enters; lines leave, oldest first, to be parsed as `entry::Entry`, the one schema of writers

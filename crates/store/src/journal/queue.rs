@@ -1,6 +1,6 @@
 //! The turns that wait for a model.
 //!
-//! A log enters; the lines of those turns leave, and what a rotation of the log carries over of them.
+//! A log enters; the lines of these turns leave, and the copies that a rotation of the log carries over.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -74,7 +74,7 @@ fn carried_over(log: &LineLog) -> Result<Vec<String>, StoreError> {
 /// True if a line is a carried copy; only lines that contain the word are parsed.
 fn is_copy(line: &[u8]) -> bool {
     static MARK: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"carried\""));
-    // As a rotation writes it; a text that ends so would end with a quotation mark.
+    // A rotation writes this ending; a text with the same words would end with a quotation mark.
     line.ends_with(b",\"carried\":true}")
         || MARK.find(line).is_some()
             && std::str::from_utf8(line).is_ok_and(|line| {

@@ -1,4 +1,4 @@
-//! Levels on one picture: what is above stands above.
+//! Levels on one picture: an upper level stands above a lower one.
 
 use std::cmp::Reverse;
 

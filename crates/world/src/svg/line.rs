@@ -1,4 +1,4 @@
-//! Lines between places: their form, their marks and what they say.
+//! Lines between places: their form, their marks and their texts.
 
 use crate::graph::{Edge, Graph};
 use crate::layout::LaidWay;

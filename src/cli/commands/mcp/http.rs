@@ -1,4 +1,4 @@
-//! The socket of `mcp --http`, and who may use it.
+//! The socket of `mcp --http`, and its allowed callers.
 
 use std::net::{SocketAddr, TcpListener};
 

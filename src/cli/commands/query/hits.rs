@@ -54,7 +54,7 @@ impl Listing {
         Listing::take(hits, &found.question, max_tokens, explain)
     }
 
-    /// Those of numbered hits that fit.
+    /// The numbered hits that fit.
     pub(super) fn take(
         hits: Vec<(usize, Hit)>,
         question: &ParsedQuery,

@@ -37,7 +37,7 @@ def found(version: str, target: str, ending: str, checksums: dict[str, str]) -> 
     name = f"memories-v{version}-{target}.{ending}"
     if name not in checksums:
         raise SystemExit(
-            f"packaging/build: no checksum of `{name}`\nhint: put the files `*.sha256` of all platforms there"
+            f"dev/packaging/build: no checksum of `{name}`\nhint: put the files `*.sha256` of all platforms there"
         )
     return name, checksums[name]
 
