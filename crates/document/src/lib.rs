@@ -1,22 +1,41 @@
-//! The memory file as a tree: parse, look up, edit, print.
+//! The memory file as a text: parse, look up, edit, merge, check and print it.
 //!
-//! A text is cut into blocks, each from one level-1 or level-2 heading to the next. A block is parsed
-//! when it is first looked at, at most once for each version of its text. A block that no edit touches
-//! is printed byte for byte as it was read; an edited one is spliced. So printing what was parsed gives
-//! the same bytes, whatever the text. Nothing here reads or writes files.
+//! A text enters. Sections, entries and evidence leave as plain values, and so does the edited text. This crate reads
+//! and writes no files, knows no clock and calls no model; it depends on no other crate of the workspace. It always
+//! holds that
 //!
-//! * [`Document`] is the tree, [`Section`] one scope of it for readers, [`EntryMut`] one of its
-//!   entries, open for edits, and [`SectionUpdate`] many edits of one section at once.
-//! * `scan` decides which lines count; `grammar`, `evidence`, `ways`, `fields` (with `loose_fields`), `visits` and
-//!   `text` read and write single lines, with `comment_end`; `parser` reads a section; `splice` and `lists` edit its text.
-//! * `near` and `near_entry` guess what a line was meant to be; `misread` finds such lines in a file and says which
-//!   can be corrected.
-//! * `run` reads and writes the best run of a game, the text of an entry.
-//! * `version` is the version of the format that a file states.
-//! * `edits` finds the removals and insertions between two texts.
-//! * `merge` makes one text of two that grew from one.
-//! * `check` (with `deceptive`), `compare` and `format` (with `fold`) are the work of the commands `check`, `diff` and
-//!   `fmt`; `twins` finds parts that a merge by lines leaves twice, `review` makes the text that git compares.
+//! * printing what was parsed gives the same bytes, whatever the text;
+//! * an edit changes the lines that it is about, and every other byte stays;
+//! * damage is reported with its line, and kept.
+//!
+//! # Where to begin
+//!
+//! * [`Document`] is the parsed file. It is cut into blocks, each from one level-1 or level-2 heading to the next, and
+//!   a block is parsed when it is first looked at. [`Section`] is the part of one scope, for readers.
+//! * [`EntryMut`] edits one entry, [`SectionUpdate`] many lines of one section at once.
+//! * [`types`] has the values: scope, memory, moment, tried action. [`grammar`] reads and writes single lines;
+//!   [`grammar::write_entry`] prints the first line of an entry.
+//! * [`merge`](mod@merge) makes one text of two that grew from one. [`check`] finds problems, [`compare`] and
+//!   [`mod@format`] do the work of `diff` and `fmt`.
+//!
+//! The private modules have one duty each: `scan` decides which lines count, `parser` reads a section, `splice` and
+//! `lists` edit its text, `near` and `misread` guess what a line was meant to be.
+//!
+//! # Example
+//!
+//! ```
+//! use memories_document::Document;
+//! use memories_document::types::Scope;
+//!
+//! let text = "## Location 23: Room\n\n### Memories\n\n**[DISCOVERY] Trap door**\nIt is under the rug.\n\n---\n";
+//! let mut document = Document::parse(text.to_owned());
+//! let scope = Scope::Location(23);
+//! assert_eq!(document.section(&scope).unwrap().memories[0].text, "It is under the rug.");
+//!
+//! document.rename(&scope, "Living Room")?;
+//! assert_eq!(document.into_text()?, text.replace("Room", "Living Room"));
+//! # Ok::<(), memories_document::DocumentError>(())
+//! ```
 
 pub mod check;
 pub mod comment_end;

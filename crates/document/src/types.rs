@@ -1,4 +1,4 @@
-//! The values that all rooms share: scopes, memories, attempts.
+//! The values that all crates share: scopes, memories, attempts.
 //!
 //! There is no I/O here. The text forms of the memory file are in [`crate`]; those of the
 //! command line and of JSON are here.

@@ -1,15 +1,36 @@
-//! Language models: one trait, and the providers behind it.
+//! Language models and embedders as clients, and the redaction of secrets.
 //!
-//! A [`Question`] goes in; the model's text and its cost come out. Answers are not interpreted here: the
-//! caller decides what an answer means and whether it can be used, with the tolerant reader in
-//! [`answer`]. No provider reads the environment or the wall clock: keys and hosts arrive in [`Config`]
-//! and [`Environment`], randomness as a seed. Nothing is opened (socket, certificate store, thread, file)
-//! before the first question, and every question ends within its time limit.
+//! A [`Question`] enters; the model's text and its cost leave as an [`Answer`]. What an answer means is decided by the
+//! caller, with the tolerant reader in [`answer`]. It always holds that
 //!
-//! [`choose`] turns settings into a [`Model`]. Each provider has a file: `openai`, `anthropic` and
-//! `ollama` (on top of `served`, `form`, `address`, `server`, `http` and `connect`), `command`; and
-//! `replay`, which only builds with debug assertions have. [`Refusals`] keeps the request fields that servers refuse
-//! beyond a command. Models that turn texts into vectors are in [`embedding`].
+//! * no provider reads the environment or the wall clock: keys and hosts arrive in [`Config`] and [`Environment`],
+//!   randomness as a seed;
+//! * nothing is opened (socket, certificate store, thread, file) before the first question;
+//! * every question ends within its time limit.
+//!
+//! # Where to begin
+//!
+//! * [`choose()`] turns settings into a [`Model`], the one trait of all providers.
+//! * [`answer::parse_object`] reads the object that a model meant.
+//! * [`embedding`] has the clients of models that turn texts into vectors.
+//! * [`redact::redact`] replaces keys, tokens and passwords; [`fence::fenced`] puts data into a prompt behind a fence
+//!   that the data cannot close.
+//!
+//! Each provider has a file: `openai`, `anthropic` and `ollama` (on top of `served`, `form`, `address`, `server`,
+//! `http` and `connect`), `command`, and `replay`, which only builds with debug assertions have. [`Refusals`] keeps the
+//! request fields that servers refuse beyond one command.
+//!
+//! # Example
+//!
+//! ```
+//! use memories_llm::answer::parse_object;
+//! use memories_llm::redact::redacted;
+//!
+//! let object = parse_object("Sure! Here it is: {\"title\": \"Trap door\", \"keep\": true}")?;
+//! assert_eq!(object["title"], "Trap door");
+//! assert_eq!(redacted("open mailbox"), "open mailbox");
+//! # Ok::<(), String>(())
+//! ```
 
 mod address;
 pub mod answer;

@@ -107,7 +107,7 @@ pub struct ModelUse {
     /// The reason why there is no answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// The text of the answer, for the journal: without secrets, and no longer than [`ANSWER_CHARS`].
+    /// The text of the answer, for the journal: without secrets, and no longer than `ANSWER_CHARS`.
     #[serde(skip)]
     pub answer: Option<String>,
 }

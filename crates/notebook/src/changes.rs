@@ -192,7 +192,7 @@ impl Draft<'_> {
     ///
     /// # Errors
     ///
-    /// See [`Draft::state`] and [`Draft::end_session`].
+    /// See [`Draft::state`]. The session file may also be unreadable.
     pub fn reach_episode(&mut self, episode: u64) -> Result<(u64, Option<EndedSession>), StoreError> {
         let state = self.state()?;
         if episode <= state.episode {

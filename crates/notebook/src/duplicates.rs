@@ -52,7 +52,7 @@ impl ComparableText {
 
     /// True if both texts are equal, regardless of case, surplus space and a full stop at the end; or if the shorter
     /// stands within the longer at word boundaries, has more than 0.8 of its length in bytes, and no further word of
-    /// the longer one [matters](matters).
+    /// the longer one matters.
     pub fn says_the_same(&self, other: &ComparableText) -> bool {
         let (short, long) =
             if self.folded.len() < other.folded.len() { (self, other) } else { (other, self) };

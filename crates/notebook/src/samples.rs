@@ -1,4 +1,4 @@
-//! Files and memories for the tests of this room.
+//! Files and memories for the tests of this crate.
 
 use tempfile::TempDir;
 

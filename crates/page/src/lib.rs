@@ -7,9 +7,37 @@
 //! * a text of a memory is data: JSON in a block that no browser runs, and text nodes on the page;
 //! * the page loads nothing: script and style are in it, and its policy allows no others.
 //!
-//! `read` makes a `World` of a store: `timeline` has the versions of each section, `parts` the texts of which they
-//! consist, `steps` the events between them, `present` the parts that show only the present. `html` writes the page
-//! around it.
+//! # Where to begin
+//!
+//! * [`report`] makes the page of a [`PageRequest`] as one file; [`StepRange`] says which steps it shows.
+//! * [`serve()`] serves the same page and sends each change of the memory file to the browsers that show it.
+//! * The module `read` makes a `World` of a store: `timeline` has the versions of each section, `parts` the texts of
+//!   which they consist, `steps` the events between them, `present` the parts that show only the present.
+//! * The module `html` writes the page around it. Its scripts and styles are in `src/page`.
+//!
+//! # Example
+//!
+//! ```
+//! use std::time::Duration;
+//! use memories_page::{PageRequest, StepRange, is_page, report};
+//! use memories_recall::Limits;
+//! use memories_store::Store;
+//!
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("Memories.md");
+//! std::fs::write(&path, "## Location 23: Living Room\n\n**[DISCOVERY] Trap door**\nIt is under the rug.\n")?;
+//! let request = PageRequest {
+//!     title: "My world".to_owned(),
+//!     file: "Memories.md".to_owned(),
+//!     range: StepRange::default(),
+//!     limits: Limits::default(),
+//!     now: "2026-01-31T10:40:00Z".to_owned(),
+//! };
+//! let page = report(&Store::open(&path, Duration::from_secs(10))?, &request)?;
+//! assert_eq!(page.memories, 1);
+//! assert!(is_page(page.html.as_bytes()));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod edits;
 mod html;

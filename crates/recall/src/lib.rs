@@ -1,7 +1,36 @@
 //! Recall: the memories that matter most at a place, within a budget of tokens.
 //!
-//! A snapshot of a memory file and scopes enter, as a person or script names them; views leave, ready to
-//! be rendered. Nothing is locked or written.
+//! A snapshot of a memory file and scopes enter, as a person or script names them. Views leave, ready to be rendered.
+//! It always holds that
+//!
+//! * nothing is locked or written;
+//! * the text stays within [`Limits::max_tokens`], by the estimate of [`budget`];
+//! * the answer depends on the file, the reader and the limits alone: time is an argument.
+//!
+//! # Where to begin
+//!
+//! * [`recall()`] is the whole flow: look the scopes up, rank their entries, choose what fits, make a [`View`] of each.
+//! * [`choose()`] decides which memories and tried actions fit into the [`Limits`]; the module `rank` orders them.
+//! * [`Judgement::verdict`] says if an action is worth another try at a place: a [`Verdict`].
+//! * [`render()`] prints the views as the text that an agent reads; [`json`] prints them as values.
+//!
+//! # Example
+//!
+//! ```
+//! use std::time::Duration;
+//! use memories_document::types::Viewer;
+//! use memories_notebook::Snapshot;
+//! use memories_recall::{Format, Limits, recall, render};
+//! use memories_store::Store;
+//!
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("Memories.md");
+//! std::fs::write(&path, "## Location 23: Living Room\n\n**[DISCOVERY] Trap door**\nIt is under the rug.\n")?;
+//! let snapshot = Snapshot::read(&Store::open(&path, Duration::from_secs(10))?)?;
+//! let views = recall(&snapshot, &Viewer::Person, &["23".parse()?], &Limits::default(), Format::Text)?;
+//! assert!(render(&views).contains("It is under the rug."));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod actions;
 mod ahead;

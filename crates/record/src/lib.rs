@@ -1,9 +1,41 @@
-//! Records one turn of a game: the whole flow is on this page.
+//! Recording: one turn of a game becomes memories. The whole flow is on this page.
 //!
-//! A [`Turn`] enters. The game's state decides *when* something may be worth remembering ([`triggers`]);
-//! a model, or the built-in [`rules`], decides *what* ([`Judge`]); the result is on disk before the
-//! [`RecordReport`] leaves. Visits and tried actions are written whatever the judge decides. The lock is never
-//! held while a model is asked; a turn that needs no model is one transaction.
+//! A [`Turn`] enters. The game's state decides *when* something may be worth remembering ([`triggers`]); a model, or
+//! the built-in [`rules`], decides *what* ([`Judge`]). A [`RecordReport`] leaves: what was done, and why. It always
+//! holds that
+//!
+//! * the result is on disk before the report leaves;
+//! * visits and tried actions are written whatever the judge decides;
+//! * the lock is never held while a model is asked, and a turn that needs no model is one transaction;
+//! * a model that fails is not an error: the turn is queued, and [`retry`] offers it again;
+//! * secrets are redacted before anything else looks at a turn.
+//!
+//! # Where to begin
+//!
+//! * [`Recorder::record`] records one turn, [`many::ManyTurns`] many of them, in groups that are written at once.
+//! * [`triggers::Trigger`] names the facts that make a turn worth judging; `triggers::fired` decides which ones fired.
+//! * [`effect::Effect`] says what a turn did, from facts, the class of the reply ([`replies`]) and the engine's flag.
+//! * [`stats`] reads the journal again: figures of an episode, and the reason for each decision.
+//!
+//! # Example
+//!
+//! ```
+//! use std::time::Duration;
+//! use memories_notebook::{Clock, Notebook};
+//! use memories_record::turn::Turn;
+//! use memories_record::{Judge, RecordSettings, Recorder};
+//! use memories_store::Store;
+//!
+//! let folder = tempfile::tempdir()?;
+//! let store = Store::open(folder.path().join("Memories.md"), Duration::from_secs(10))?;
+//! let notebook = Notebook::new(store.clone(), Clock::fixed("2026-01-31T10:40:00Z"));
+//! let settings = RecordSettings::default();
+//! let recorder = Recorder { notebook: &notebook, judge: Judge::Rules, settings: &settings };
+//! let turn = r#"{"action": "take rug", "response": "It is too heavy.", "location": {"id": 23, "name": "Room"}}"#;
+//! recorder.record(Turn::from_json(turn)?)?;
+//! assert!(store.read()?.unwrap().contains("take rug"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod answer;
 mod answer_fields;

@@ -1,17 +1,42 @@
-//! The only room that writes files: each one whole, by one writer at a time, with backups.
+//! The files on disk: each one is written whole, by one writer at a time, with backups.
 //!
-//! The path of a memory file enters, and a function from its text to a new one. The new file leaves, its
-//! backups, and beside it a folder with lock, journal and state ([`Sidecar`]). The store handles bytes,
-//! lines and paths; it does not interpret the text. These invariants hold:
+//! The path of a memory file enters, and a function from its text to a new one. The new file leaves, its backups, and
+//! beside it a folder with lock, journal and state ([`Sidecar`]). The store handles bytes, lines and paths; it does not
+//! interpret the text. Only this crate writes files. It always holds that
 //!
-//! * At each moment, also after a kill or a power cut, the file is the whole old or the whole new text.
-//! * No writer's change is lost to another writer. No change of an editor, which takes no lock, is lost
-//!   to a writer.
-//! * Readers take no lock, write nothing and need no right to write.
-//! * The journal reports a change after the file has it and before the next change, also after a kill in between.
-//! * State, session and lines that are to be synced survive a power cut, once an update has returned.
+//! * at each moment, also after a kill or a power cut, the file is the whole old or the whole new text;
+//! * no writer's change is lost to another writer, and no change of an editor, which takes no lock, is lost to a
+//!   writer;
+//! * readers take no lock, write nothing and need no right to write;
+//! * the journal reports a change after the file has it and before the next change, also after a kill in between;
+//! * state, session and lines that are to be synced survive a power cut, once an update has returned.
 //!
 //! The contract names the two cases in which a text of an editor is in the backup alone, or lost.
+//!
+//! # Where to begin
+//!
+//! * [`Store`] is one memory file with its sidecar. [`Store::update`] is the one way to change it: lock, read, edit,
+//!   back up, replace.
+//! * [`Change`] is what an edit returns: the new text, and the lines for the journal.
+//! * [`journal`] has the type of each line of the journal, and its readers.
+//! * [`write_file`] and [`OtherFile`] write files that are no memory files.
+//!
+//! # Example
+//!
+//! ```
+//! use std::time::Duration;
+//! use memories_store::{Change, Store, StoreError, UpdateError};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let store = Store::open(folder.path().join("Memories.md"), Duration::from_secs(10))?;
+//! let update = store.update(|text, _| {
+//!     let text = text.unwrap_or_default() + "## World\n";
+//!     Ok::<_, StoreError>(Change::to(text, ()))
+//! })?;
+//! assert!(update.written);
+//! assert_eq!(store.read()?.as_deref(), Some("## World\n"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 #![allow(clippy::disallowed_methods, reason = "this is the room that writes files for all others")]
 

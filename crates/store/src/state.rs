@@ -20,7 +20,7 @@ pub struct State {
     pub version: u32,
     /// The running episode.
     pub episode: u64,
-    /// Parts of requests that model servers refuse, kept for [`memories_llm`]; any JSON.
+    /// Parts of requests that model servers refuse, kept for the crate `memories-llm`; any JSON.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub refusals: Value,
     /// By remote copy, on what both sides agreed last, kept for `memories sync`.

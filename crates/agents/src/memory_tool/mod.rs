@@ -1,6 +1,6 @@
 //! The memory tool of Anthropic's API over the memory file.
 //!
-//! A [`Command`] of the tool enters; the text of its result, or of its error, leaves as an [`Answer`]. The tool's files
+//! A command of the tool enters; the text of its result, or of its error, leaves as an [`Answer`]. The tool's files
 //! are entries with the tag `#file:PATH`, in a section for each folder. Formats and texts are those of the file-system
 //! implementation in Anthropic's SDK for Python.
 //!

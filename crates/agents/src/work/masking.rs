@@ -1,7 +1,7 @@
 //! Masks passwords and keys that a command line has at a place of its own, such as behind `--password`.
 //!
-//! The room `redact` knows keys by their form. Here the program and the flag show which text is secret, whatever its
-//! form.
+//! The module `redact` of `memories-llm` knows keys by their form. Here the program and the flag show which text is
+//! secret, whatever its form.
 
 use crate::work::shell::{Simple, split};
 use memories_llm::redact::redacted;

@@ -2,13 +2,13 @@
 //!
 //! A text enters; it leaves with every recognised secret replaced. Three things give a secret away:
 //!
-//! * its format, as its issuer documents it: a prefix, an alphabet and a length ([`formats`]);
-//! * its frame: the lines around a private key ([`private_key`]);
-//! * its place: behind `password=`, `Authorization:` or in the user part of a URL ([`named`]). There the value must
-//!   also look random ([`random`]), because programs and manuals are full of `password = read_password()`.
+//! * its format, as its issuer documents it: a prefix, an alphabet and a length (`formats`);
+//! * its frame: the lines around a private key (`private_key`);
+//! * its place: behind `password=`, `Authorization:` or in the user part of a URL (`named`). There the value must
+//!   also look random (`random`), because programs and manuals are full of `password = read_password()`.
 //!
 //! A long random word without any of these is left alone. Precision comes first, because a false positive destroys a
-//! memory; `examples/secrets.rs` measures it over folders of texts. This room imports nothing of the others.
+//! memory; `examples/secrets.rs` measures it over folders of texts. This module imports nothing of the others.
 
 mod formats;
 mod named;

@@ -4,7 +4,7 @@
 //! A store enters; lines leave, oldest first, to be parsed as `entry::Entry`, the one schema of writers
 //! and readers. A line that is no entry, such as one torn by a kill, does not affect the others. Turns
 //! that wait are lines with the outcome `queued` that no later line `resolves`; a rotation carries them over
-//! into the new file, marked `"carried": true`. Lines are written by [`memories_notebook`] alone.
+//! into the new file, marked `"carried": true`. Only the crate `memories-notebook` writes lines.
 
 pub mod chain;
 pub mod change;

@@ -238,7 +238,7 @@ impl Journal {
     }
 
     /// The turns of an episode as they were played, oldest first; `None` where no end of them is found in the last
-    /// [`EPISODE_TURNS`].
+    /// `EPISODE_TURNS`.
     ///
     /// # Errors
     ///
