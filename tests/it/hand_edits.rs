@@ -7,8 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::program::memories;
-use memories::document::Document;
-use memories::document::check::{first_error, suspect_blocks};
+use memories::document::check::{Reading, first_error};
 use serde_json::Value;
 
 const BASE: &str = "\
@@ -274,8 +273,8 @@ fn try_edit(name: &str, text: &str, found: &[(u64, u64, &str)], fixed: &str, mor
         wrong.push(format!("{name}: check reports {problems:?}, not {expected:?}"));
     }
     let hides = |kind: &str| matches!(kind, "broken_heading" | "lost_entries" | "broken_entry");
-    let document = Document::parse(text.to_owned());
-    let first = first_error(&document, &suspect_blocks(&document)).map(|problem| problem.line as u64);
+    let Reading { document, suspects, .. } = Reading::of(text.to_owned());
+    let first = first_error(&document, &suspects).map(|problem| problem.line as u64);
     let hidden = problems.iter().find(|(_, _, kind)| hides(kind)).map(|(line, _, _)| *line);
     if first != hidden {
         wrong.push(format!("{name}: the first error is in line {first:?}, not {hidden:?}"));

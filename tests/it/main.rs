@@ -16,6 +16,7 @@ mod chat;
 mod corrections;
 #[path = "../support/dice.rs"]
 mod dice;
+#[cfg(feature = "full")]
 mod documents;
 mod episodes;
 mod evidence;
@@ -24,7 +25,7 @@ mod frontier;
 mod golden;
 mod hand_edits;
 mod history;
-#[cfg(unix)]
+#[cfg(all(feature = "agents", unix))]
 mod hooks;
 mod hostile;
 #[path = "../support/invented_world.rs"]
@@ -33,6 +34,7 @@ mod journal;
 mod languages;
 mod laws;
 mod map;
+#[cfg(feature = "full")]
 mod mistakes;
 mod offline;
 mod opening;
@@ -42,7 +44,7 @@ mod poison;
 #[path = "../support/program.rs"]
 mod program;
 mod prompt;
-#[cfg(unix)]
+#[cfg(all(feature = "full", unix))]
 mod readme;
 #[path = "../support/recalled.rs"]
 mod recalled;
@@ -53,6 +55,7 @@ mod retry;
 mod schemas;
 mod search;
 mod seed;
+#[cfg(feature = "agents")]
 mod setup;
 mod simulator;
 mod standing;

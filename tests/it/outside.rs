@@ -89,6 +89,7 @@ fn a_place_and_its_memories_are_found_in_both_normal_forms() {
     }
 }
 
+#[cfg(feature = "agents")]
 #[test]
 fn a_file_of_the_memory_tool_is_found_in_both_normal_forms() {
     for name in NAMES {
@@ -148,6 +149,7 @@ fn an_imported_or_merged_section_is_no_second_one() {
 }
 
 /// Each door with its input, which a byte order mark stands before.
+#[cfg(feature = "agents")]
 #[test]
 fn a_byte_order_mark_before_input_does_not_count() {
     let turn = r#"{"action": "sing", "response": "Ok.", "location": 5}"#;
@@ -215,6 +217,7 @@ fn a_number_or_truth_value_may_be_a_text() {
     assert_eq!(list["version"], 1);
 }
 
+#[cfg(feature = "agents")]
 #[test]
 fn an_entry_of_no_episode_bears_the_day_on_which_it_is_written() {
     let seed = r#"{"agents": [{"id": "alex", "name": "Alex", "role": "cook"}]}"#;

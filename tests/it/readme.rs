@@ -172,7 +172,7 @@ fn readme_is_short_and_leads_to_every_page() {
 fn the_first_screen_has_a_command_for_the_job_and_one_for_the_tests() {
     let readme = read("README.md".as_ref());
     let first: Vec<&str> = readme.lines().filter_map(|line| line.strip_prefix("    cargo ")).collect();
-    assert_eq!(first, ["run --example embed", "test"]);
+    assert_eq!(first, ["run -- record --turns fixtures/turns/zork1_ep1.jsonl", "test"]);
     assert!(readme.lines().take(FIRST_SCREEN).any(|line| line == "    cargo test"));
 }
 
@@ -222,7 +222,9 @@ fn named_files_exist() {
     for page in ["ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"] {
         let text = read(page.as_ref());
         for named in text.split('`').skip(1).step_by(2) {
-            let is_path = ["src/", "tests/", "fixtures/", "docs/"].iter().any(|root| named.starts_with(root));
+            let is_path = ["crates/", "src/", "tests/", "fixtures/", "docs/"]
+                .iter()
+                .any(|root| named.starts_with(root));
             let exists = || root().join(named).exists();
             assert!(!is_path || named.contains("COMMAND") || exists(), "{page}: `{named}` does not exist");
         }

@@ -210,6 +210,7 @@ fn all_answers() -> Vec<Answer> {
     golden_answers().into_iter().chain(guide_answers()).chain(other_answers()).collect()
 }
 
+#[cfg(feature = "full")]
 #[test]
 fn every_answer_keeps_to_the_schema_of_its_command() {
     let validators = validators();

@@ -45,7 +45,7 @@ mod sync;
 mod trust;
 #[cfg(feature = "page")]
 mod view;
-#[cfg(unix)]
+#[cfg(all(feature = "agents", unix))]
 mod work_sessions;
 #[cfg(feature = "mcp")]
 mod writers;

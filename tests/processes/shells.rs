@@ -1,6 +1,8 @@
 //! Completions and pages of the manual, against the real parser and the programs that read them.
 
-use std::collections::{BTreeMap, BTreeSet};
+#[cfg(feature = "full")]
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -19,6 +21,7 @@ fn memories(arguments: &[&str]) -> String {
 }
 
 /// Every command with its long flags, from the parser's own help.
+#[cfg(feature = "full")]
 fn commands() -> BTreeMap<String, BTreeSet<String>> {
     let overview = memories(&["--help"]);
     let (overview, _) = overview.split_once("\nOptions:").unwrap();
@@ -32,6 +35,7 @@ fn commands() -> BTreeMap<String, BTreeSet<String>> {
 }
 
 /// The flags at the beginning of help's lines: `--json` of `  -x, --json  Answer in JSON`.
+#[cfg(feature = "full")]
 fn long_flags(help: &str) -> BTreeSet<String> {
     let flag = |line: &str| {
         let line = line.trim_start();
@@ -69,6 +73,7 @@ fn candidates(words: &[&str]) -> Vec<String> {
     text.lines().map(|line| line.split('\t').next().unwrap().to_owned()).collect()
 }
 
+#[cfg(feature = "full")]
 #[test]
 fn completions_know_every_command_and_flag() {
     let known = candidates(&[""]);
@@ -232,6 +237,7 @@ impl AtTerminal {
     }
 }
 
+#[cfg(feature = "full")]
 #[test]
 fn the_manual_has_a_page_for_every_command_and_flag() {
     let folder = tempfile::tempdir().unwrap();

@@ -13,7 +13,7 @@ use crate::near::{self, Near};
 use crate::near_entry;
 use crate::parser::{Entry, ParsedSection, Region, RegionKind};
 use crate::problem::{Kind, Nearest, Problem, column};
-use crate::scan::{self, Line, LineNumbers};
+use crate::scan::{self, Line};
 use crate::text::is_escaped_in_text;
 use crate::tree::{Block, Document};
 use crate::types::{Memory, Provenance, Scope, Status};
@@ -28,7 +28,7 @@ pub(crate) fn misread(document: &Document) -> Vec<Problem> {
 /// The same in some blocks of the document, by their numbers.
 pub(crate) fn misread_in(document: &Document, blocks: impl Iterator<Item = usize>) -> Vec<Problem> {
     let source = document.source();
-    let numbers = LineNumbers::of(source);
+    let (mut counted, mut first) = (0, 1);
     let (mut problems, mut claims) = (Vec::new(), Vec::new());
     for at in blocks {
         let block = &document.blocks()[at];
@@ -37,7 +37,9 @@ pub(crate) fn misread_in(document: &Document, blocks: impl Iterator<Item = usize
         let Some(start) = block.source_start() else { continue };
         let text = block.text(source);
         let (lines, parsed) = (scan::lines(text), block.parsed(source));
-        let first = numbers.line(start);
+        // The blocks come in the order of the file.
+        first += memchr::memchr_iter(b'\n', &source.as_bytes()[counted..start]).count();
+        counted = start;
         let (problems, claims) = (&mut problems, &mut claims);
         Reader { block, text, lines, parsed, start, first, above, problems, claims }.read();
     }

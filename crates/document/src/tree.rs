@@ -112,17 +112,31 @@ impl Block {
 impl Document {
     /// Cuts a file into blocks. None of them is parsed yet.
     pub fn parse(source: String) -> Document {
+        Document::parse_seeing(source, |_, _| ())
+    }
+
+    /// As [`Document::parse`]: `see` gets each event of the scan, with the number of the block in which its line stands.
+    pub(super) fn parse_seeing(source: String, mut see: impl FnMut(usize, Event<'_>)) -> Document {
         let mut starts: Vec<usize> = Vec::new();
         let mut unclosed: Vec<u64> = Vec::new();
         let bytes = source.as_bytes();
-        walk(bytes, |event| match event {
-            Event::Visible(offset, line) => {
-                if scan::is_section_boundary(scan::first_line_without_bom(offset, line)) {
-                    starts.push(usize::try_from(offset).expect("an offset into memory fits"));
+        // A byte order mark is a block of its own: it is part of no line, and nothing is written before it.
+        let mark = if source.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 };
+        let mut block = usize::from(mark > 0);
+        walk(bytes, |event| {
+            match event {
+                Event::Visible(offset, line) => {
+                    let is_start = scan::is_section_boundary(scan::first_line_without_bom(offset, line));
+                    // The first line begins the first block, whatever it is.
+                    if is_start && offset > 0 {
+                        starts.push(usize::try_from(offset).expect("an offset into memory fits"));
+                        block += 1;
+                    }
                 }
+                Event::Hidden(..) => {}
+                Event::Unclosed { opener, .. } => unclosed.push(opener),
             }
-            Event::Hidden(..) => {}
-            Event::Unclosed { opener, .. } => unclosed.push(opener),
+            see(block, event);
         });
         let is_comment = |&&offset: &&u64| bytes[offset as usize..].trim_ascii_start().starts_with(b"<!--");
         let open_comment = unclosed.iter().any(|offset| is_comment(&offset));
@@ -132,9 +146,6 @@ impl Document {
             fences: if fences { Fences::Escape } else { Fences::Keep },
             open_comment,
         };
-        // A byte order mark is a block of its own: it is part of no line, and nothing is written before it.
-        let mark = if source.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 };
-        starts.retain(|&start| start != 0);
         if mark < source.len() {
             starts.insert(0, mark);
         }

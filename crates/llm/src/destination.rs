@@ -14,7 +14,7 @@ pub struct Destination {
 impl Destination {
     /// The machine behind an address, `None` for this one.
     pub fn of(address: &Url, has_key: bool) -> Option<Destination> {
-        if super::connect::is_loopback(address) {
+        if crate::connect::is_loopback(address) {
             return None;
         }
         let has_password = !address.username().is_empty() || address.password().is_some();

@@ -12,7 +12,7 @@ use foldhash::fast::FixedState;
 
 use crate::ranking::{Ranked, rank};
 use crate::summary::Summary;
-use memories_document::check::{first_error, misread_heading, suspect_blocks};
+use memories_document::check::{Reading, first_error, misread_heading};
 use memories_document::conflict::conflicts;
 use memories_document::grammar::Heading;
 use memories_document::problem::{Kind, Problem};
@@ -37,7 +37,7 @@ pub struct Snapshot {
     scopes: OnceLock<HashMap<Scope, ScopeBlocks, FixedState>>,
     entries: OnceLock<Entries>,
     /// The blocks of the memory file in which a line may be misread.
-    suspects: OnceLock<Vec<usize>>,
+    suspects: Vec<usize>,
     place_names: OnceLock<PlaceNames>,
     summary: OnceLock<Summary>,
     ranking: OnceLock<Vec<Ranked>>,
@@ -66,20 +66,23 @@ impl Snapshot {
     pub fn read(store: &Store) -> Result<Snapshot, StoreError> {
         let files = store.open_files()?;
         let lasting = files.memories.read()?.unwrap_or_default();
-        let (lasting, conflict) = match conflicts(&lasting) {
-            Some(found) => (found.rest, found.lines.first().copied()),
-            None => (lasting, None),
-        };
+        let mut reading = Reading::of(lasting);
+        let conflicts = reading.has_marker.then(|| conflicts(reading.document.source())).flatten();
+        let conflict = conflicts.as_ref().and_then(|found| found.lines.first().copied());
+        if let Some(found) = conflicts {
+            reading = Reading::of(found.rest);
+        }
+        let Reading { document: lasting, suspects, .. } = reading;
         let session = files.session.read().ok().flatten().unwrap_or_default();
         Ok(Snapshot {
             files,
             store: store.clone(),
-            lasting: Document::parse(lasting),
+            lasting,
             conflict,
             session: Document::parse(session),
             scopes: OnceLock::new(),
             entries: OnceLock::new(),
-            suspects: OnceLock::new(),
+            suspects,
             place_names: OnceLock::new(),
             summary: OnceLock::new(),
             ranking: OnceLock::new(),
@@ -133,7 +136,7 @@ impl Snapshot {
             let kind = Kind::NewerFormat(version);
             return Some(format!("line {line}: {kind}; hint: {}", kind.hint()));
         }
-        let Problem { line, kind, .. } = first_error(&self.lasting, self.suspects())?;
+        let Problem { line, kind, .. } = first_error(&self.lasting, &self.suspects)?;
         Some(format!("line {line}: {kind}; hint: memories check"))
     }
 
@@ -142,11 +145,7 @@ impl Snapshot {
         if self.scopes().contains_key(scope) {
             return None;
         }
-        misread_heading(&self.lasting, self.suspects(), scope)
-    }
-
-    fn suspects(&self) -> &[usize] {
-        self.suspects.get_or_init(|| suspect_blocks(&self.lasting))
+        misread_heading(&self.lasting, &self.suspects, scope)
     }
 
     /// The memory file, without lines in conflict.

@@ -5,7 +5,7 @@
 //! real tokenizers. Long runs of random letters, which no game prints, may have more tokens.
 
 /// Bytes of English text per token, at least.
-const BYTES_PER_TOKEN: usize = 4;
+pub(super) const BYTES_PER_TOKEN: usize = 4;
 
 /// Letters of one word per token, at least.
 const LETTERS_PER_TOKEN: usize = 6;

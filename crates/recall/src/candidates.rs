@@ -1,12 +1,13 @@
 //! Chooses the memories of a scope that fit into a room of tokens.
 //!
-//! The live memories enter, and each is rendered once; the pieces that fit leave, in the order of the file. Of two memories
+//! The live memories enter, and each is rendered once at most, when its rank comes; the pieces that fit leave, in the order of the file. Of two memories
 //! that say the same, the one that ranks higher is shown.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::cmp::Reverse;
 
-use crate::budget::{cut_at_word, estimate_tokens};
+use crate::budget::{BYTES_PER_TOKEN, cut_at_word, estimate_tokens};
 use crate::fit::{Piece, cut};
 use crate::format::Format;
 use crate::limits::Limits;
@@ -23,32 +24,50 @@ const MIN_CUT: usize = 24;
 pub(super) struct Candidate<'a> {
     memory: &'a Memory,
     rank: Rank,
-    piece: Piece<Memory>,
+    limits: &'a Limits,
+    format: Format,
+    piece: OnceCell<Piece<Memory>>,
     said: OnceCell<Said>,
 }
 
 /// The memories to choose from, in the order of the file. Within a budget, their texts are cut to the limit of characters.
 pub(super) fn candidates<'a>(
     live: impl Iterator<Item = &'a Memory>,
-    limits: &Limits,
+    limits: &'a Limits,
     format: Format,
 ) -> Vec<Candidate<'a>> {
     let candidate = |(at, memory): (usize, &'a Memory)| {
-        let mut shown = memory.clone();
-        if limits.max_tokens.is_some() && limits.max_text_chars > 0 {
-            shown.text = cut_at_word(&shown.text, limits.max_text_chars);
-        }
-        let text = render_memory(&shown, format, limits.now);
-        let (rank, piece) = (Rank::of(memory, at), Piece::new(shown, text));
-        Candidate { memory, rank, piece, said: OnceCell::new() }
+        let (piece, said) = (OnceCell::new(), OnceCell::new());
+        Candidate { memory, rank: Rank::of(memory, at), limits, format, piece, said }
     };
     live.enumerate().map(candidate).collect()
 }
 
-impl Candidate<'_> {
+impl<'a> Candidate<'a> {
     /// The memory as it is shown where it has room.
     pub(super) fn piece(&self) -> &Piece<Memory> {
-        &self.piece
+        self.piece.get_or_init(|| {
+            let shown = Memory { text: self.text().into_owned(), ..self.memory.clone() };
+            let text = render_memory(&shown, self.format, self.limits.now);
+            Piece::new(shown, text)
+        })
+    }
+
+    /// The text as it is shown where it has room.
+    fn text(&self) -> Cow<'a, str> {
+        let (text, chars) = (&self.memory.text, self.limits.max_text_chars);
+        if self.limits.max_tokens.is_none() || chars == 0 || text.len() <= chars {
+            return Cow::Borrowed(text);
+        }
+        Cow::Owned(cut_at_word(text, chars))
+    }
+
+    /// True if no rendering of the memory costs so little. A renderer leaves out at most a text, or the beginning of one,
+    /// that its title says, so the letters and digits of the longer of both are printed.
+    fn costs_more_than(&self, tokens: usize) -> bool {
+        let printed = |text: &str| text.bytes().filter(u8::is_ascii_alphanumeric).count();
+        let printed = printed(&self.memory.title).max(printed(&self.text()));
+        printed > tokens.saturating_mul(BYTES_PER_TOKEN)
     }
 
     fn says_the_same(&self, other: &Candidate<'_>) -> bool {
@@ -68,17 +87,21 @@ impl Candidate<'_> {
     }
 
     /// The memory as it fits into what is left: whole, or shortened where it would not even fit alone into the room.
-    fn fit(&self, left: usize, room: usize, limits: &Limits, format: Format) -> Option<Piece<Memory>> {
-        if self.piece.tokens <= left {
-            return Some(self.piece.clone());
-        }
-        if self.piece.tokens <= room || left < MIN_CUT {
+    fn fit(&self, left: usize, room: usize) -> Option<Piece<Memory>> {
+        if left < MIN_CUT && self.costs_more_than(left) {
             return None;
         }
-        let whole = &self.piece.value;
+        let piece = self.piece();
+        if piece.tokens <= left {
+            return Some(piece.clone());
+        }
+        if piece.tokens <= room || left < MIN_CUT {
+            return None;
+        }
+        let whole = &piece.value;
         let with = |text: &str| {
             let memory = Memory { text: text.to_owned(), ..whole.clone() };
-            let text = render_memory(&memory, format, limits.now);
+            let text = render_memory(&memory, self.format, self.limits.now);
             Piece::new(memory, text)
         };
         cut(&whole.text, left, with).or_else(|| Some(with("…")).filter(|piece| piece.tokens <= left))
@@ -114,8 +137,9 @@ pub(super) fn choose_memories(
         let is_begun = chosen.iter().any(|(other, _)| Group::of(other.memory) == group);
         let heading = if is_begun { 0 } else { estimate_tokens(group.heading(format)) };
         let room = rank.room(rooms);
-        let piece = candidate.fit(room.saturating_sub(used + heading), room, limits, format);
-        if (piece.is_some() || rank.is_find())
+        let piece = candidate.fit(room.saturating_sub(used + heading), room);
+        // One more find that does not fit changes nothing.
+        if (piece.is_some() || rank.is_find() && !is_find_left_out)
             && chosen.iter().any(|(other, _)| other.says_the_same(candidate))
         {
             continue;

@@ -67,8 +67,8 @@ impl Embedder for Embedded {
 }
 
 mod http {
-    use super::Progress;
     use crate::embedder::{EmbedError, Embedder};
+    use crate::served::Progress;
     use memories_llm::embedding::EmbeddingClient;
     use memories_llm::{Destination, ModelError};
 

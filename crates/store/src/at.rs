@@ -56,7 +56,7 @@ mod unix {
     use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags};
     use rustix::io::{Errno, retry_on_intr};
 
-    use super::*;
+    use crate::at::*;
     use crate::platform;
 
     impl Handle {
@@ -200,7 +200,7 @@ mod unix {
 mod elsewhere {
     use std::fs::{self, OpenOptions};
 
-    use super::*;
+    use crate::at::*;
 
     impl Handle {
         pub fn open(path: &Path) -> io::Result<Handle> {

@@ -8,10 +8,10 @@ use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::attributes::{self, Lost, Model};
-use super::error::{StoreError, unless_missing};
-use super::path::folder_of;
-use super::platform;
+use crate::attributes::{self, Lost, Model};
+use crate::error::{StoreError, unless_missing};
+use crate::path::folder_of;
+use crate::platform;
 
 /// How to treat a file that is already there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -76,7 +76,7 @@ mod linux {
     use rustix::fs::{fgetxattr, flistxattr};
     use rustix::io::Errno;
 
-    use super::*;
+    use crate::attributes::*;
 
     /// Largest list of names, and largest value, in bytes.
     const MAX_SIZE: usize = 1 << 16;

@@ -17,12 +17,12 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::atomic_write::copy_rest;
-use super::error::StoreError;
-use super::file_version::FileVersion;
-use super::folder::Folder;
-use super::occasion::{Occasion, Occasions};
-use super::platform;
+use crate::atomic_write::copy_rest;
+use crate::error::StoreError;
+use crate::file_version::FileVersion;
+use crate::folder::Folder;
+use crate::occasion::{Occasion, Occasions};
+use crate::platform;
 
 /// The folder of the numbered files.
 const FOLDER: &str = "backups";

@@ -7,10 +7,10 @@
 use std::io::Write;
 use std::time::Duration;
 
-use super::at::Access;
-use super::error::StoreError;
-use super::lock::Lock;
-use super::sidecar::{Sidecar, stage};
+use crate::at::Access;
+use crate::error::StoreError;
+use crate::lock::Lock;
+use crate::sidecar::{Sidecar, stage};
 
 const NAME: &str = "commands.jsonl";
 

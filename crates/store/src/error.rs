@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::attributes::ACCESS_LIST;
+use crate::attributes::ACCESS_LIST;
 use memories_document::types::hint::{Advice, Hint, MERGE_OR_RESOLVE, NEWER_FORMAT};
 
 /// Why a file could not be read or written.

@@ -9,10 +9,10 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::attributes::Model;
-use super::error::{StoreError, unless_missing};
-use super::folder::MAX_SIZE;
-use super::platform;
+use crate::attributes::Model;
+use crate::error::{StoreError, unless_missing};
+use crate::folder::MAX_SIZE;
+use crate::platform;
 
 /// A file as it was opened, with its metadata; `None` if it was missing.
 pub struct FileVersion {

@@ -9,9 +9,9 @@ use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::at::{self, Access, Facts, Handle};
-use super::error::{Foreign, StoreError, unless_missing};
-use super::platform;
+use crate::at::{self, Access, Facts, Handle};
+use crate::error::{Foreign, StoreError, unless_missing};
+use crate::platform;
 
 /// Largest file in bytes that is read whole: 1 GiB.
 pub(super) const MAX_SIZE: u64 = 1 << 30;

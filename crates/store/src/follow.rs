@@ -7,9 +7,9 @@
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
-use super::error::StoreError;
-use super::log::{LineLog, Parts, text_of};
-use super::platform;
+use crate::error::StoreError;
+use crate::log::{LineLog, Parts, text_of};
+use crate::platform;
 
 /// Bytes read at a time when looking for the end of the last whole line.
 const BLOCK_SIZE: u64 = 4096;

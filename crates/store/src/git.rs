@@ -8,8 +8,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use super::folder::MAX_SIZE;
-use super::platform;
+use crate::folder::MAX_SIZE;
+use crate::platform;
 
 /// Longest file `.git` in bytes, as work trees and submodules have one.
 const MAX_POINTER: u64 = 4096;

@@ -45,6 +45,7 @@ mod at;
 mod atomic_write;
 mod attributes;
 mod backups;
+mod change;
 mod command_log;
 mod error;
 mod file_version;
@@ -75,6 +76,8 @@ use std::time::Duration;
 pub use aligned_bytes::AlignedBytes;
 pub use atomic_write::{Existing, create_folder, write_file, write_script};
 pub use backups::Backup;
+use change::NewLines;
+pub use change::{Change, Update, UpdateError};
 pub use command_log::CommandLog;
 pub use error::{Foreign, StoreError};
 pub use file_version::{OpenFiles, text_of};
@@ -425,95 +428,4 @@ fn not_yet_written(last: Signature) -> Option<Written> {
 #[derive(Debug)]
 pub struct QueueLock {
     _lock: Lock,
-}
-
-/// The result of an edit, to be written: the file first and, when that is on disk, state, session and log,
-/// under the same lock.
-#[derive(Debug, Clone)]
-#[must_use]
-pub struct Change<T> {
-    value: T,
-    text: Option<String>,
-    session: Option<String>,
-    state: Option<State>,
-    lines: Vec<NewLines>,
-    occasion: Option<Occasion>,
-}
-
-/// Lines that are added to a log.
-#[derive(Debug, Clone)]
-struct NewLines {
-    log: LineLog,
-    lines: Vec<String>,
-    synced: bool,
-}
-
-impl<T> Change<T> {
-    /// The file stays as it is.
-    pub fn unchanged(value: T) -> Change<T> {
-        Change { value, text: None, session: None, state: None, lines: Vec::new(), occasion: None }
-    }
-
-    /// The file gets this text. Where that is the text it has, nothing is written.
-    pub fn to(text: String, value: T) -> Change<T> {
-        Change { text: Some(text), ..Change::unchanged(value) }
-    }
-
-    /// Also adds lines to a log. A power cut may lose them.
-    pub fn with_lines(self, log: &LineLog, lines: Vec<String>) -> Change<T> {
-        self.with_new_lines(log, lines, false)
-    }
-
-    /// Also adds lines to a log, which are on disk when the update returns.
-    pub fn with_synced_lines(self, log: &LineLog, lines: Vec<String>) -> Change<T> {
-        self.with_new_lines(log, lines, true)
-    }
-
-    fn with_new_lines(mut self, log: &LineLog, lines: Vec<String>, synced: bool) -> Change<T> {
-        debug_assert!(!lines.iter().any(|line| line.contains('\n')), "a line of a log is one line");
-        self.lines.push(NewLines { log: log.clone(), lines, synced });
-        self
-    }
-
-    /// Says for people why the file gets another text.
-    pub fn with_occasion(self, occasion: Occasion) -> Change<T> {
-        Change { occasion: Some(occasion), ..self }
-    }
-
-    /// Also replaces the state.
-    pub fn with_state(mut self, state: State) -> Change<T> {
-        self.state = Some(state);
-        self
-    }
-
-    /// Also replaces the text of the session, the memories that end with the episode.
-    pub fn with_session(mut self, text: String) -> Change<T> {
-        self.session = Some(text);
-        self
-    }
-}
-
-/// The result of an update.
-#[derive(Debug)]
-#[must_use]
-pub struct Update<T> {
-    /// The value of the edit that was written.
-    pub value: T,
-    /// True if the file has a new text.
-    pub written: bool,
-    /// Failures beside the new file: a numbered backup, the state, or the log could not be written. Where
-    /// neither file nor session nor state is new, they are errors instead. Also a state that outweighs the file.
-    pub warnings: Vec<StoreError>,
-}
-
-/// The reason why an update failed. The file is unchanged, except after [`StoreError::NotConfirmed`] and
-/// where only the session could not be put in place.
-#[derive(Debug, thiserror::Error)]
-pub enum UpdateError<E> {
-    /// The file could not be read or written.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The edit itself failed.
-    #[error(transparent)]
-    Edit(E),
 }

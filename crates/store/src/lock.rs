@@ -13,12 +13,12 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use super::at::Access;
-use super::error::StoreError;
-use super::folder::Folder;
-use super::note::Note;
-use super::platform;
-use super::sidecar::Sidecar;
+use crate::at::Access;
+use crate::error::StoreError;
+use crate::folder::Folder;
+use crate::note::Note;
+use crate::platform;
+use crate::sidecar::Sidecar;
 
 /// Attempts to lock when another program deletes the lock file while we wait for it.
 const MAX_ATTEMPTS: usize = 10;

@@ -12,11 +12,11 @@ use std::path::{Path, PathBuf};
 
 use memchr::memmem;
 
-use super::at::{Access, Facts};
-use super::error::StoreError;
-use super::folder::Folder;
-use super::platform;
-use super::sidecar::Sidecar;
+use crate::at::{Access, Facts};
+use crate::error::StoreError;
+use crate::folder::Folder;
+use crate::platform;
+use crate::sidecar::Sidecar;
 
 /// Bytes of lines besides copies at which the current file becomes the older part.
 const ROTATION_SIZE: u64 = 16 * 1024 * 1024;

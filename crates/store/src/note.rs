@@ -4,9 +4,9 @@
 //! recorded, and would be recorded twice. So the lines are noted before, behind the signature. The next holder of the
 //! lock adds them, if the file is the one that the signature names and they are not there already.
 
-use super::error::StoreError;
-use super::folder::Folder;
-use super::log::add_missing;
+use crate::error::StoreError;
+use crate::folder::Folder;
+use crate::log::add_missing;
 
 /// Ends a note that is whole.
 const END: &str = "end\n";

@@ -9,8 +9,8 @@ use std::io::Write;
 
 use serde::{Deserialize, Serialize};
 
-use super::at::Access;
-use super::folder::Folder;
+use crate::at::Access;
+use crate::folder::Folder;
 
 /// The file of the lines.
 const FILE: &str = "states.jsonl";

@@ -7,12 +7,12 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::atomic_write::{PendingFile, create_folder, sync_folder_of, temporary_path};
-use super::error::{StoreError, unless_missing};
-use super::file_version::FileVersion;
-use super::path::folder_of;
-use super::platform;
-use super::private_file;
+use crate::atomic_write::{PendingFile, create_folder, sync_folder_of, temporary_path};
+use crate::error::{StoreError, unless_missing};
+use crate::file_version::FileVersion;
+use crate::path::folder_of;
+use crate::platform;
+use crate::private_file;
 
 /// Largest file in bytes: 64 MiB.
 const MAX_SIZE: u64 = 64 << 20;

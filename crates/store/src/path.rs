@@ -7,8 +7,8 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use super::error::StoreError;
-use super::platform;
+use crate::error::StoreError;
+use crate::platform;
 
 /// Symbolic links followed in a row, the same number as Linux follows.
 const MAX_LINKS: usize = 40;

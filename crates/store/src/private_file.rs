@@ -8,11 +8,11 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 use std::time::Duration;
 
-use super::atomic_write::{RemovedOnDrop, sync_folder_of, temporary_path};
-use super::error::{StoreError, unless_missing};
-use super::lock::Lock;
-use super::path::folder_of;
-use super::platform;
+use crate::atomic_write::{RemovedOnDrop, sync_folder_of, temporary_path};
+use crate::error::{StoreError, unless_missing};
+use crate::lock::Lock;
+use crate::path::folder_of;
+use crate::platform;
 
 /// Name of the lock of a folder of private files.
 const LOCK: &str = "lock";

@@ -6,10 +6,10 @@
 use std::io::Write;
 use std::time::Duration;
 
-use super::error::{StoreError, unless_missing};
-use super::folder::Folder;
-use super::lock::Lock;
-use super::sidecar::Sidecar;
+use crate::error::{StoreError, unless_missing};
+use crate::folder::Folder;
+use crate::lock::Lock;
+use crate::sidecar::Sidecar;
 
 /// Name of the folder.
 const FOLDER: &str = "remotes";

@@ -7,16 +7,16 @@
 use std::fs;
 use std::path::Path;
 
-use super::atomic_write::{PendingFile, temporary_path};
-use super::backups::{self, Outweighing};
-use super::error::StoreError;
-use super::file_version::FileVersion;
-use super::folder::Folder;
-use super::lock::{Lock, Signature, Written};
-use super::occasion::Occasion;
-use super::path::folder_of;
-use super::platform;
-use super::swap::{self, Placed};
+use crate::atomic_write::{PendingFile, temporary_path};
+use crate::backups::{self, Outweighing};
+use crate::error::StoreError;
+use crate::file_version::FileVersion;
+use crate::folder::Folder;
+use crate::lock::{Lock, Signature, Written};
+use crate::occasion::Occasion;
+use crate::path::folder_of;
+use crate::platform;
+use crate::swap::{self, Placed};
 
 /// The role of the temporary file, in its name.
 const NEW: &str = "new";

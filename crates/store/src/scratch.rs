@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::atomic_write::{Existing, write_file};
-use super::error::StoreError;
-use super::platform;
+use crate::atomic_write::{Existing, write_file};
+use crate::error::StoreError;
+use crate::platform;
 
 /// A file that goes with the value, with its folder and what else is in that.
 #[derive(Debug)]

@@ -10,10 +10,10 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::error::StoreError;
-use super::file_version::FileVersion;
-use super::git::Index;
-use super::path::folder_of;
+use crate::error::StoreError;
+use crate::file_version::FileVersion;
+use crate::git::Index;
+use crate::path::folder_of;
 
 /// Time without a change after which a shorter or missing file is taken as it is.
 const REST: Duration = Duration::from_millis(200);

@@ -10,15 +10,15 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use super::aligned_bytes::AlignedBytes;
-use super::at::Access;
-use super::error::{Foreign, StoreError};
-use super::file_version::FileVersion;
-use super::folder::Folder;
-use super::git::{Index, Mark};
-use super::path::folder_of;
-use super::platform;
-use super::state::{self, State};
+use crate::aligned_bytes::AlignedBytes;
+use crate::at::Access;
+use crate::error::{Foreign, StoreError};
+use crate::file_version::FileVersion;
+use crate::folder::Folder;
+use crate::git::{Index, Mark};
+use crate::path::folder_of;
+use crate::platform;
+use crate::state::{self, State};
 use memories_document::types::hint::with_causes;
 
 /// The search index with vectors of the model inside the program.

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use super::error::StoreError;
+use crate::error::StoreError;
 
 /// Counters that outlive a command.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -10,13 +10,13 @@ use std::io;
 use std::path::Path;
 use std::time::SystemTime;
 
-use super::atomic_write::{PendingFile, sync_folder_of};
-use super::backups;
-use super::error::StoreError;
-use super::file_version::FileVersion;
-use super::folder::Folder;
-use super::lock::Written;
-use super::platform;
+use crate::atomic_write::{PendingFile, sync_folder_of};
+use crate::backups;
+use crate::error::StoreError;
+use crate::file_version::FileVersion;
+use crate::folder::Folder;
+use crate::lock::Written;
+use crate::platform;
 
 /// Times that a file is given back to its place while other programs put others there.
 const MAX_TRIES: u32 = 10;

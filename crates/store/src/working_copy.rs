@@ -6,9 +6,9 @@
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use super::error::StoreError;
-use super::file_version::FileVersion;
-use super::folder::Folder;
+use crate::error::StoreError;
+use crate::file_version::FileVersion;
+use crate::folder::Folder;
 
 /// A file for a person to edit.
 pub struct WorkingCopy {

@@ -13,10 +13,10 @@ pub(crate) fn failure(command: &str, feature: &str) -> Failure {
         .hint(format!("build with `--features {feature}`, or with `--features full` for all commands"))
 }
 
-/// Declares, for each feature, the modules of its commands with the names of their arguments, as they are where the
-/// feature is missing: a command takes any words, and answers how to get it.
+/// Declares, for each feature, the modules of its commands with the names of their arguments and their groups, as they are
+/// where the feature is missing: a command takes any words, and answers how to get it.
 macro_rules! commands {
-    ($($feature:literal: $($module:ident $args:ident),*;)*) => {$($(
+    ($($feature:literal: $($module:ident $args:ident $group:ident),*;)*) => {$($(
         #[cfg(not(feature = $feature))]
         mod $module {
             use crate::cli::facts::{Facts, Group};
@@ -31,7 +31,7 @@ macro_rules! commands {
             }
 
             /// The facts about this command.
-            pub(crate) const FACTS: Facts = Facts::of(Group::SetUp);
+            pub(crate) const FACTS: Facts = Facts::of(Group::$group);
 
             pub fn run<Context>(_: Context, _: $args) -> Result<u8, Failure> {
                 Err(crate::cli::commands::absent::failure(stringify!($module), $feature))

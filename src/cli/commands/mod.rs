@@ -92,11 +92,11 @@ use crate::cli::settings::ProcessEnvironment;
 use crate::cli::ui::Ui;
 
 absent::commands! {
-    "agents": hook HookArgs, memory_tool MemoryToolArgs, setup SetupArgs;
-    "mcp": mcp McpArgs;
-    "page": report ReportArgs, serve ServeArgs;
-    "proxy": proxy ProxyArgs;
-    "sync": sync SyncArgs;
+    "agents": hook HookArgs SetUp, memory_tool MemoryToolArgs SetUp, setup SetupArgs SetUp;
+    "mcp": mcp McpArgs SetUp;
+    "page": report ReportArgs Look, serve ServeArgs Look;
+    "proxy": proxy ProxyArgs Talk;
+    "sync": sync SyncArgs Exchange;
 }
 
 /// The commands, in the order of the overview.

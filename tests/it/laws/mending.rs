@@ -1,7 +1,7 @@
 //! `check --fix` as properties: it settles, it loses no line, and it makes nothing of what a program wrote.
 
 use memories::document::Document;
-use memories::document::check::{first_error, problems, suspect_blocks};
+use memories::document::check::{Reading, first_error, problems};
 use memories::document::evidence::parse_attempts;
 use memories::document::format::{format, mend};
 use memories::types::{Attempt, Scope};
@@ -77,8 +77,8 @@ proptest! {
     fn the_first_error_is_the_first_that_check_names(text in file(), memory in memory()) {
         let hides = ["broken_heading", "lost_entries", "broken_entry"];
         let named = problems(&text).into_iter().find(|problem| hides.contains(&<&str>::from(&problem.kind)));
-        let document = Document::parse(text.clone());
-        prop_assert_eq!(first_error(&document, &suspect_blocks(&document)), named);
+        let Reading { document, suspects, .. } = Reading::of(text.clone());
+        prop_assert_eq!(first_error(&document, &suspects), named);
         let mut document = Document::parse(String::new());
         document.add(&Scope::World, "", &memory).expect("nothing is open in a file of ours");
         let written = document.into_text().expect("read as meant");
