@@ -82,7 +82,7 @@ fn byte_of(character: char) -> Option<u8> {
 mod tests {
     use super::*;
 
-    /// What was meant in each line of a text; lines without double-encoded characters say nothing.
+    /// Each line of a text that holds double-encoded characters, as it was meant.
     fn meant(text: &str) -> Vec<String> {
         let meant = |problem: Problem| match problem.kind {
             Kind::EncodedTwice { meant, .. } => meant,

@@ -23,7 +23,7 @@ pub enum Field<'a> {
     Score(i64),
     /// `moves 120`
     Moves(i64),
-    /// `source NAME`
+    /// `source:NAME`, without the word before the colon.
     Source(&'a str),
     /// `#tag`
     Tag(&'a str),

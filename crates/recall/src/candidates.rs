@@ -1,7 +1,7 @@
 //! Chooses the memories of a scope that fit into a room of tokens.
 //!
-//! The live memories enter, and each is rendered once at most, when its rank comes; the pieces that fit leave, in the order of the file. Of two memories
-//! that say the same, the one that ranks higher is shown.
+//! The live memories enter. Each is rendered at most once, when its rank comes. The pieces that fit leave, in the order of
+//! the file. Of two memories that say the same, the one that ranks higher is shown.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;

@@ -192,7 +192,7 @@ pub(super) fn entry<'a>(context: &TurnContext, report: &'a RecordReport) -> Entr
     }
 }
 
-/// What the journal says of a model that was asked.
+/// The journal's record of a model that was asked.
 pub fn model_entry(model: &ModelUse) -> ModelEntry<'_> {
     let ModelUse { name, usage, error, answer } = model;
     ModelEntry {

@@ -1,4 +1,4 @@
-//! What an update of a memory file is given, and what it answers.
+//! The types of an update: the change that an edit returns, and the result of the update.
 
 use crate::error::StoreError;
 use crate::log::LineLog;

@@ -61,7 +61,7 @@ pub struct Target {
     pub within: PathBuf,
     /// The format of the file.
     pub format: Format,
-    /// What `memories` has there.
+    /// The entries that `memories` makes in the file.
     pub entries: Vec<Entry>,
 }
 

@@ -52,7 +52,7 @@ impl Change {
 /// Settings of all changes.
 #[derive(Debug)]
 pub struct Options<'a> {
-    /// Whether to enter or to remove.
+    /// The change to make.
     pub action: Action,
     /// The folder of the record.
     pub folder: &'a Path,

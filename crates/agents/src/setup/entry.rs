@@ -21,7 +21,7 @@ pub struct Entry {
     pub path: Vec<String>,
     /// Its place in the file.
     pub slot: Slot,
-    /// What stands there.
+    /// The value of the entry.
     pub value: Value,
 }
 

@@ -90,7 +90,7 @@ impl Hint for io::Error {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}")]
 pub struct Refused {
-    /// What failed, on what, and why.
+    /// The failure in one sentence: what was tried, on which thing, and why it failed.
     pub problem: String,
     /// The next steps.
     pub advice: Advice,

@@ -17,7 +17,7 @@ use memories_store::{Store, StoreError};
 pub struct ReadStats {
     /// The figures.
     pub stats: Stats,
-    /// What could not be read.
+    /// Warnings about lines that could not be read.
     pub warnings: Vec<String>,
 }
 
