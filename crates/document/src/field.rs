@@ -27,7 +27,7 @@ pub enum Field<'a> {
     Source(&'a str),
     /// `#tag`
     Tag(&'a str),
-    /// `goal NAME`
+    /// `Goal: TEXT`, without the word before the colon.
     Goal(&'a str),
     /// A shape that no field has.
     Other,

@@ -77,11 +77,11 @@ impl<'a> Candidate<'a> {
     }
 
     /// Limit of memories of its category; `None` where their number is not limited.
-    fn limit(&self, limits: &Limits) -> Option<usize> {
+    fn limit(&self) -> Option<usize> {
         match &self.memory.category {
             _ if self.rank.has_no_limit() => None,
-            category if *category == Category::success() => Some(limits.max_successes),
-            category if *category == Category::failure() => Some(limits.max_failures),
+            category if *category == Category::success() => Some(self.limits.max_successes),
+            category if *category == Category::failure() => Some(self.limits.max_failures),
             _ => None,
         }
     }
@@ -109,12 +109,7 @@ impl<'a> Candidate<'a> {
 }
 
 /// The memories that fit, in the order of the file, and what they cost with the headings of their groups.
-pub(super) fn choose_memories(
-    candidates: &[Candidate<'_>],
-    limits: &Limits,
-    rooms: &Rooms,
-    format: Format,
-) -> (Vec<Piece<Memory>>, usize) {
+pub(super) fn choose_memories(candidates: &[Candidate<'_>], rooms: &Rooms) -> (Vec<Piece<Memory>>, usize) {
     let mut ranked: Vec<&Candidate<'_>> = candidates.iter().collect();
     ranked.sort_unstable_by_key(|candidate| Reverse(candidate.rank));
     let mut chosen: Vec<(&Candidate<'_>, Piece<Memory>)> = Vec::new();
@@ -127,7 +122,7 @@ pub(super) fn choose_memories(
             other.memory.category == candidate.memory.category && !other.rank.has_no_limit()
         };
         let is_full = candidate
-            .limit(limits)
+            .limit()
             .is_some_and(|limit| chosen.iter().filter(|(other, _)| is_counted(other)).count() >= limit);
         if is_full || is_find_left_out && rank.is_minor() {
             continue;
@@ -135,7 +130,7 @@ pub(super) fn choose_memories(
         // The first memory of a group also needs the group's heading.
         let group = Group::of(candidate.memory);
         let is_begun = chosen.iter().any(|(other, _)| Group::of(other.memory) == group);
-        let heading = if is_begun { 0 } else { estimate_tokens(group.heading(format)) };
+        let heading = if is_begun { 0 } else { estimate_tokens(group.heading(candidate.format)) };
         let room = rank.room(rooms);
         let piece = candidate.fit(room.saturating_sub(used + heading), room);
         // One more find that does not fit changes nothing.
@@ -158,15 +153,36 @@ pub(super) fn choose_memories(
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use memories_document::Document;
     use memories_document::types::{DEFAULT_IMPORTANCE, Scope};
+
+    proptest! {
+        /// What is left out without being rendered would not have fitted.
+        #[test]
+        fn no_rendering_costs_less_than_the_letters_that_it_prints(
+            title in "[A-Za-z0-9 .,'é<>&*-]{1,60}", own in "[A-Za-z0-9 .,'é<>&*-]{0,200}",
+            says_the_title in any::<bool>(), max_text_chars in 0_usize..300, tokens in 0_usize..60,
+        ) {
+            let text = if says_the_title { format!("{title}. {own}") } else { own };
+            let memory = Memory::new(Category::new("NOTE").expect("a category"), title, text);
+            let limits = Limits { max_tokens: Some(300), max_text_chars, ..Limits::default() };
+            for format in [Format::Text, Format::Markdown, Format::Xml] {
+                let [candidate] = &candidates([&memory].into_iter(), &limits, format)[..] else {
+                    panic!("one memory is one candidate")
+                };
+                prop_assert!(!candidate.costs_more_than(tokens) || candidate.piece().tokens > tokens);
+            }
+        }
+    }
 
     fn choose(text: &str, limits: &Limits, format: Format) -> Vec<Memory> {
         let section = Document::parse(text.to_owned()).section(&Scope::World).expect("a section");
         let rooms = Rooms { vital: 9000, scored: 9000, found: 9000, other: 9000 };
         let candidates = candidates(section.live(), limits, format);
-        let (chosen, _) = choose_memories(&candidates, limits, &rooms, format);
+        let (chosen, _) = choose_memories(&candidates, &rooms);
         chosen.into_iter().map(|piece| piece.value).collect()
     }
 

@@ -206,7 +206,7 @@ fn choose_one(offer: &Offer<'_>, known: &Known<'_>, limits: &Limits, budget: usi
     let frame = estimate_tokens(&render::render_view(&frame, true)) + 2;
     let room = budget.saturating_sub(frame);
     let rooms = rooms_for(&offer.actions, room, format);
-    let (memories, mut used) = choose_memories(&offer.live, limits, &rooms, format);
+    let (memories, mut used) = choose_memories(&offer.live, &rooms);
     view.memories = memories;
     let left = |used: usize| rooms.other.saturating_sub(used);
     for linked in follow_links(&view, known) {
