@@ -1,12 +1,16 @@
 //! Runs calls on threads of their own, with progress, cancellation and protection against panics.
 
+use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::http::request::Parts;
 use rmcp::RoleServer;
 use rmcp::model::{ErrorData, ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RequestContext};
+use tokio::io::{AsyncRead, ReadBuf};
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::JoinError;
@@ -19,7 +23,7 @@ use memories_document::types::Writer;
 const HEARTBEAT: Duration = Duration::from_secs(2);
 
 /// Calls that run or wait for a thread at the same time; more of them are refused.
-pub(super) const MAX_CALLS: usize = 1024;
+pub(super) const MAX_CALLS: u32 = 1024;
 
 /// Runs blocking work, with progress notifications if the client asked for them. A cancelled call gets no
 /// answer, but a write that has begun is completed. A client over HTTP writes in the name that
@@ -64,6 +68,32 @@ pub async fn run<T: Send + 'static>(
             }
             () = progress.step() => {}
         }
+    }
+}
+
+/// An empty stream that ends once no call runs. The SDK takes the end of its input for the moment to stop, and gives
+/// running calls five seconds then: too few for a model that thinks.
+pub struct EndOfCalls(Pin<Box<dyn Future<Output = ()> + Send>>);
+
+impl EndOfCalls {
+    /// Ends when all of `calls` is free. A request that was read just before has its turn first to take a part of it.
+    pub fn new(calls: &Arc<Semaphore>) -> EndOfCalls {
+        let calls = Arc::clone(calls);
+        EndOfCalls(Box::pin(async move {
+            tokio::task::yield_now().await;
+            // Nobody closes the semaphore.
+            let _ = calls.acquire_many(MAX_CALLS).await;
+        }))
+    }
+}
+
+impl AsyncRead for EndOfCalls {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        _: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        self.0.as_mut().poll(context).map(Ok)
     }
 }
 
@@ -128,6 +158,8 @@ impl Progress {
 mod tests {
     use std::sync::Mutex;
 
+    use tokio::io::AsyncReadExt;
+
     use super::*;
     use memories_document::types::lock::lock;
 
@@ -148,5 +180,17 @@ mod tests {
             runtime.block_on(async { tokio::task::spawn_blocking(move || *lock(&shared)).await.unwrap() }),
             2
         );
+    }
+    #[tokio::test]
+    async fn input_ends_once_no_call_runs() {
+        let calls = Arc::new(Semaphore::new(MAX_CALLS as usize));
+        let running = Arc::clone(&calls).try_acquire_owned().unwrap();
+        let end = tokio::spawn(async move { EndOfCalls::new(&calls).read_u8().await });
+        for _ in 0..10 {
+            tokio::task::yield_now().await;
+        }
+        assert!(!end.is_finished());
+        drop(running);
+        assert_eq!(end.await.unwrap().unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
     }
 }

@@ -21,6 +21,7 @@ use rmcp::service::{RequestContext, RoleServer};
 use rmcp::transport::io::stdio_pipes;
 use rmcp::{ServerHandler, serve_server};
 use serde_json::{Value, json};
+use tokio::io::AsyncReadExt;
 use tokio::sync::Semaphore;
 
 use crate::mcp::access::{Memories, Setup, Watcher};
@@ -53,7 +54,10 @@ pub(crate) struct Server {
 /// [`ServeError::Protocol`] if the client does not initialize the session.
 pub async fn run(server: Server) -> Result<(), ServeError> {
     use rmcp::service::ServerInitializeError as Error;
-    match serve_server(server, stdio_pipes()).await {
+    let (requests, answers) = stdio_pipes();
+    // A last line may lack its line break: empty lines are passed over.
+    let requests = requests.chain(&b"\n"[..]).chain(calls::EndOfCalls::new(&server.calls));
+    match serve_server(server, (requests, answers)).await {
         Ok(service) => {
             // Ends when the client leaves; an error here could only be a panic inside the SDK.
             let _ = service.waiting().await;
@@ -68,7 +72,7 @@ impl Server {
     pub(crate) fn new(memories: Memories) -> Server {
         let Setup { groups, read_only, agent, .. } = &memories.setup;
         let toolbox = Toolbox::new(groups, *read_only, agent.is_some());
-        let (memories, calls) = (Arc::new(memories), Arc::new(Semaphore::new(calls::MAX_CALLS)));
+        let (memories, calls) = (Arc::new(memories), Arc::new(Semaphore::new(calls::MAX_CALLS as usize)));
         Server { memories, toolbox, calls, level: AtomicU8::new(LoggingLevel::Warning as u8) }
     }
 

@@ -1,6 +1,8 @@
 //! The protocol: versions, lists, errors, slow calls, and a stdout with nothing but messages.
 
 use std::collections::BTreeSet;
+use std::io::Write;
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 
@@ -143,8 +145,23 @@ fn a_wrong_command_line_is_told_on_stderr() {
         assert!(output.stdout.is_empty() && output.status.code() != Some(0));
     }
     // Started at a keyboard without input, it prints nothing and reports no error.
-    let output = world.program().arg("mcp").stdin(std::process::Stdio::null()).output().unwrap();
+    let output = world.program().arg("mcp").stdin(Stdio::null()).output().unwrap();
     assert_eq!((output.status.code(), output.stdout.len(), output.stderr.len()), (Some(0), 0, 0));
+}
+
+#[test]
+fn a_client_may_leave_right_behind_its_last_request() {
+    let world = World::new(STORY);
+    let request = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params":
+        {"name": "get_location_memories", "arguments": {"location": "23"}, "_meta": current_meta()}});
+    for end in ["\n", "\r\n", ""] {
+        let mut server = world.program();
+        let mut server = server.arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        server.stdin.take().unwrap().write_all(format!("{request}{end}").as_bytes()).unwrap();
+        let output = server.wait_with_output().unwrap();
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(answer["result"]["isError"], false, "{end:?}: {answer}");
+    }
 }
 
 #[test]
