@@ -37,6 +37,9 @@ def ask(memories: Memories, command: Sequence[str], method: str, **params: Any) 
     """The result of one request. Raises `Refused` where the request was wrong, else `MemoriesError`."""
     request: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": _META}}
     reply = memories.run(*command, input=json.dumps(request))
+    if not reply:
+        # The server passes over a line that it cannot parse, such as one with half a surrogate pair.
+        raise Refused("the message is not JSON: it has a text, a number or a depth that JSON does not allow", code=2)
     if "result" not in reply:
         if reply["error"]["code"] in (-32700, -32600, -32602):
             raise Refused(reply["error"]["message"], code=2)

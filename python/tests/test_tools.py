@@ -155,6 +155,8 @@ def test_what_the_model_can_mend_is_an_answer(memories: Memories) -> None:
         ("recall", {"location": None}, "`location` is "),
         ("recall", {"location": ["5"]}, "`location` is "),
         ("recall", '{"location": "\\ud800"}', "the message is not JSON: "),
+        ("recall", '{"location": NaN}', "the message is not JSON: "),
+        ("recall", '{"location": %s}' % ("[" * 200 + "]" * 200), "the message is not JSON: "),
         ("record", {"location": 5, "action": "x"}, "`response` is missing"),
         ("remember", {"content": "A lamp.", "scope": "nobody:5"}, "no place is called `nobody:5`\nhint: "),
         ("remember", {"content": "A lamp.", "importance": "very"}, "`importance` is "),
