@@ -17,6 +17,8 @@ mod edit;
 mod embedding;
 #[cfg(unix)]
 mod git;
+#[cfg(all(feature = "agents", unix))]
+mod hooks_at_once;
 mod hostile_doors;
 #[cfg(unix)]
 mod inputs;

@@ -1,8 +1,8 @@
 //! The log of commands and edits of coding agents, `commands.jsonl`.
 //!
 //! Lines enter and leave; they are not interpreted here. A line is added in one write at the end of the file, without
-//! the lock and without a sync: it tells of this machine and of the present, and nothing lasting is lost with it. A
-//! log that is full loses its older half.
+//! a sync: it tells of this machine and of the present, and nothing lasting is lost with it. A log that is full loses
+//! its older half. A lock of its own keeps others from writing into the file that is being replaced.
 
 use std::io::Write;
 use std::time::Duration;
@@ -14,8 +14,11 @@ use crate::sidecar::{Sidecar, stage};
 
 const NAME: &str = "commands.jsonl";
 
-/// The lock of the process that cuts the log.
+/// The lock of those that write the log.
 const LOCK: &str = "commands-lock";
+
+/// Longest wait for it: another process holds it for the time of one write, or of cutting a file of 1 MB.
+const MAX_WAIT: Duration = Duration::from_millis(500);
 
 /// Size in bytes from which on the log is cut.
 const MAX_SIZE: u64 = 1 << 20;
@@ -51,21 +54,27 @@ impl CommandLog {
     ///
     /// When the folder is not the caller's own, or the file cannot be written.
     pub fn append(&self, lines: &[String]) -> Result<(), StoreError> {
-        let folder = self.sidecar.create()?;
+        // Where no lock can be had, the line is written all the same, and the log is not cut.
+        let locked = Lock::acquire(&self.sidecar, LOCK, MAX_WAIT);
+        let (lock, folder) = match locked {
+            Ok((lock, folder)) => (Some(lock), folder),
+            Err(StoreError::Locked { .. } | StoreError::NoLocks { .. }) => (None, self.sidecar.create()?),
+            Err(error) => return Err(error),
+        };
         let path = folder.path(NAME);
         let failed = || StoreError::write("write", &path);
         let mut file = folder.write(NAME, Access::Append)?;
         let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
         file.write_all(text.as_bytes()).map_err(failed())?;
         let size = file.metadata().map_err(failed())?.len();
-        if size > MAX_SIZE
-            && let Ok((lock, folder)) = Lock::acquire(&self.sidecar, LOCK, Duration::ZERO)
-        {
+        if size > MAX_SIZE && lock.is_some() {
             let text = self.read()?;
             let half = text.len() - text.len() / 2;
             let newer = text.as_bytes()[half..].iter().position(|byte| *byte == b'\n');
             let newer = newer.map_or("", |at| &text[half + at + 1..]);
             stage(&folder, NAME, newer.as_bytes(), false)?.publish()?;
+        }
+        if let Some(lock) = lock {
             lock.give_back();
         }
         Ok(())
@@ -92,5 +101,34 @@ mod tests {
         let numbers: Vec<usize> = text.lines().map(|line| line[..6].trim().parse().unwrap()).collect();
         assert!(numbers.windows(2).all(|pair| pair[1] == pair[0] + 1), "whole lines, in order");
         assert_eq!(numbers.last(), Some(&2_499));
+    }
+
+    #[test]
+    fn while_a_log_is_cut_no_line_of_another_writer_is_lost() {
+        const WRITERS: usize = 4;
+        const LINES: usize = 800;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("Memories.md");
+        std::thread::scope(|scope| {
+            for writer in 0..WRITERS {
+                let path = &path;
+                scope.spawn(move || {
+                    let store = Store::open(path, Duration::ZERO).unwrap();
+                    let log = CommandLog::of(store.sidecar());
+                    for number in 0..LINES {
+                        log.append(&[format!("{writer} {number} {}", "x".repeat(1_000))]).unwrap();
+                    }
+                });
+            }
+        });
+        let text = CommandLog::of(Store::open(&path, Duration::ZERO).unwrap().sidecar()).read().unwrap();
+        for writer in 0..WRITERS {
+            let own = text.lines().filter_map(|line| line.strip_prefix(&format!("{writer} ")));
+            let numbers: Vec<usize> =
+                own.map(|line| line.split(' ').next().unwrap().parse().unwrap()).collect();
+            assert!(numbers.windows(2).all(|pair| pair[1] == pair[0] + 1), "{writer}: {numbers:?}");
+            // The writer may have ended before the last cut.
+            assert!(numbers.last().is_none_or(|last| *last == LINES - 1), "{writer}: {numbers:?}");
+        }
     }
 }

@@ -40,26 +40,25 @@ struct Kept<'a> {
 /// See [`NotebookError`].
 pub fn keep(notebook: &Notebook, session: &str, now: u64, limit: usize) -> Result<usize, NotebookError> {
     let log = CommandLog::of(notebook.store().sidecar());
-    let lines: Vec<Line> = Log::read(&log)?.lines().collect();
-    let kept = actions(&lines);
-    if kept.is_empty() {
+    let lines = || Ok::<Vec<Line>, NotebookError>(Log::read(&log)?.lines().collect());
+    if actions(&lines()?).is_empty() {
         return Ok(0);
     }
     let written = notebook.edit::<_, NotebookError>("hook", |draft| {
         draft.by(Author::Rules);
+        // Another session may have kept more before this one got the lock.
+        let lines = lines()?;
         let mut done = Vec::new();
-        for one in &kept {
-            let events = write(draft, one, limit)?;
-            done.extend(events.into_iter().map(|event| (one.scope.clone(), event)));
+        for one in &actions(&lines) {
+            let Scope::Folder(folder) = &one.scope else { continue };
+            for event in write(draft, one, limit)? {
+                let (session, folder) = (session.to_owned(), folder.as_str().to_owned());
+                done.push(Line { at: now, session, folder, event, until: Some(one.history.until()) });
+            }
         }
         Ok(done)
     })?;
-    let line = |(scope, event): &(Scope, Event)| {
-        let Scope::Folder(folder) = scope else { return None };
-        let (session, folder) = (session.to_owned(), folder.as_str().to_owned());
-        Some(Line { at: now, session, folder, event: event.clone() })
-    };
-    append(&log, &written.value.iter().filter_map(line).collect::<Vec<_>>())?;
+    append(&log, &written.value)?;
     Ok(written.value.len())
 }
 

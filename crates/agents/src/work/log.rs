@@ -93,6 +93,19 @@ pub(crate) struct Line {
     /// The event.
     #[serde(flatten)]
     pub event: Event,
+    /// The failures of which an event of [`Event::Kept`] or [`Event::Learned`] knows. Other sessions may have added
+    /// some before this line. Earlier versions did not write it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Failures>,
+}
+
+/// The failures of an action since it last succeeded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Failures {
+    /// Their number.
+    pub count: u64,
+    /// When the last one was added to the log, in milliseconds since 1970; 0 where there is none.
+    pub last: u64,
 }
 
 impl Line {

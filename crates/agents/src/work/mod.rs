@@ -315,7 +315,7 @@ impl Work<'_> {
 
     fn line(&self, folder: &FolderPath, event: Event) -> Line {
         let folder = folder.as_str().to_owned();
-        Line { at: self.now, session: self.session.to_owned(), folder, event }
+        Line { at: self.now, session: self.session.to_owned(), folder, event, until: None }
     }
 }
 

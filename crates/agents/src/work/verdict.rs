@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use crate::work::command::Command;
-use crate::work::log::{COMMAND_CHARS, Event, Line, Outcome, Run};
+use crate::work::log::{COMMAND_CHARS, Event, Failures, Line, Outcome, Run};
 use crate::work::surroundings::{Changes, Surroundings};
 use memories_document::text::stored_line;
 use memories_document::types::Attempt;
@@ -249,12 +249,22 @@ impl<'a> History<'a> {
                     }
                 }
                 Event::Edited(_) => (is_edited, is_changed) = (true, true),
-                Event::Learned(learned) if here && *learned == action => history.is_learned = true,
-                Event::Kept(kept) if here && *kept == action => history.is_kept = true,
+                Event::Learned(of) if here && *of == action => history.is_learned |= history.is_told_by(line),
+                Event::Kept(of) if here && *of == action => history.is_kept |= history.is_told_by(line),
                 _ => {}
             }
         }
         is_known.then_some(history)
+    }
+
+    /// The failures so far.
+    pub(super) fn until(&self) -> Failures {
+        Failures { count: self.failures, last: self.last_failure.map_or(0, |(at, _)| at) }
+    }
+
+    /// True if a line about the memory file was written with all failures in mind.
+    fn is_told_by(&self, line: &Line) -> bool {
+        line.until.is_none_or(|until| until == self.until())
     }
 
     /// Adds a run of the action.
@@ -400,6 +410,7 @@ mod tests {
                 }
                 event
             },
+            until: None,
         };
         let lines: Vec<Line> = events.into_iter().enumerate().map(line).collect();
         let now = lines.last().map_or(0, |line| line.at) + later;
@@ -408,6 +419,27 @@ mod tests {
             Verdict::OtherCircumstances(_, difference) => format!("{difference:?}"),
             other => other.name().to_owned(),
         }
+    }
+
+    #[test]
+    fn a_line_about_the_memory_file_counts_for_the_failures_that_it_knows() {
+        let action = Command::read("make").action;
+        let line =
+            |at, event, until| Line { at, session: String::new(), folder: "/".to_owned(), event, until };
+        let failed = |at| line(at, run("make", Outcome::Failed), None);
+        let worked = line(3, run("make", Outcome::Worked), None);
+        let kept = |count, last| line(9, Event::Kept(action), Some(Failures { count, last }));
+        let learned = |last| line(9, Event::Learned(action), Some(Failures { count: 2, last }));
+        let of = |lines: &[Line]| {
+            let history = History::of(action, "/", lines).unwrap();
+            (history.failures, history.is_kept, history.is_learned)
+        };
+        assert_eq!(of(&[failed(1), failed(2), kept(2, 2), learned(2)]), (2, true, true));
+        assert_eq!(of(&[failed(1), failed(2), failed(3), kept(2, 2), learned(2)]), (3, false, false));
+        assert_eq!(of(&[failed(1), failed(2), failed(3), kept(2, 2), kept(3, 3)]), (3, true, false));
+        assert_eq!(of(&[failed(1), failed(2), worked, failed(4), failed(5), kept(2, 2)]), (2, false, false));
+        // As earlier versions wrote it.
+        assert_eq!(of(&[failed(1), line(9, Event::Kept(action), None)]), (1, true, false));
     }
 
     #[test]
