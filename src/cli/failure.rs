@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use memories_document::types::hint::{Advice, Hint, Remedy, with_causes};
+use memories_document::types::hint::{Advice, Hint, Remedy, hint_of_limit, with_causes};
 
 /// The kind of a failure, by its remedy. Nothing else decides the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +47,10 @@ impl Failure {
 
     /// A failure that the user can fix, with the error that caused it.
     pub(crate) fn caused(problem: impl Into<String>, error: impl Into<anyhow::Error>) -> Failure {
-        Failure { kind: FailureKind::User, cause: error.into().context(problem.into()), hints: Vec::new() }
+        let error = error.into();
+        let hint = error.downcast_ref().and_then(hint_of_limit);
+        let hints = hint.into_iter().map(str::to_owned).collect();
+        Failure { kind: FailureKind::User, cause: error.context(problem.into()), hints }
     }
 
     /// A wrong command line.

@@ -1,72 +1,62 @@
-//! Ctrl-C and its like, for commands that work on until they are told to stop.
+//! Ctrl-C and its like, for commands that work on until they are told to stop, and the signals that end none.
 
-/// Calls a function at the first signal; a second one ends the program at once.
-pub(crate) fn on_interrupt(first: impl FnOnce() + Send + 'static) {
-    let (heeded, is_heeded) = std::sync::mpsc::channel();
+use crate::cli::failure::Failure;
+
+/// Calls a function at the first signal; a second one ends the program at once. Signals are heeded from the call on.
+pub(crate) fn on_interrupt(first: impl FnOnce() + Send + 'static) -> Result<(), Failure> {
+    let signals = Signals::heed().map_err(|error| Failure::caused("cannot wait for signals", error))?;
     std::thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let Ok(runtime) = runtime else { return };
-        runtime.block_on(async {
-            let mut signals = Signals::heed();
-            let _ = heeded.send(());
-            signals.next().await;
-            first();
-            signals.next().await;
-            std::process::exit(130);
-        });
+        let mut signals = signals;
+        signals.wait();
+        first();
+        signals.wait();
+        std::process::exit(130);
     });
-    // A signal from here on is heeded.
-    let _ = is_heeded.recv();
+    Ok(())
 }
 
 /// Waits for the first signal, which lets a server end what it has begun. A second one ends the program at once. Signals
 /// are heeded from the call on, before the future is polled: call it before the server says that it listens.
 #[cfg(any(feature = "mcp", feature = "page", feature = "proxy"))]
-pub(crate) fn interrupted() -> impl Future<Output = ()> + Send + 'static {
+pub(crate) fn interrupted() -> Result<impl Future<Output = ()> + Send + 'static, Failure> {
     let (sender, receiver) = tokio::sync::oneshot::channel();
     on_interrupt(move || {
         let _ = sender.send(());
-    });
-    async move {
+    })?;
+    Ok(async move {
         if receiver.await.is_err() {
             std::future::pending::<()>().await;
         }
-    }
+    })
 }
 
-pub(crate) use signals::Signals;
+/// Lets a file that would grow beyond the limit of the process be an error of the write, not the end of the program.
+pub(crate) fn outlive_file_limit() {
+    #[cfg(unix)]
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
+}
+
+use signals::Signals;
 
 #[cfg(unix)]
 mod signals {
-    use std::future::{pending, poll_fn};
-    use std::task::Poll;
+    use std::io;
 
-    use tokio::signal::unix::{Signal, SignalKind, signal};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
     /// The signals that ask a program to end: SIGINT, SIGTERM and SIGHUP.
-    pub(crate) struct Signals(Vec<Signal>);
+    pub(super) struct Signals(signal_hook::iterator::Signals);
 
     impl Signals {
         /// From now on these signals do not end the program by themselves.
-        pub(crate) fn heed() -> Signals {
-            let hang_up = heeds_hang_up().then(SignalKind::hangup);
-            let kinds = [SignalKind::interrupt(), SignalKind::terminate()].into_iter().chain(hang_up);
-            Signals(kinds.filter_map(|kind| signal(kind).ok()).collect())
+        pub(super) fn heed() -> io::Result<Signals> {
+            let hang_up = heeds_hang_up().then_some(SIGHUP);
+            signal_hook::iterator::Signals::new([SIGINT, SIGTERM].into_iter().chain(hang_up)).map(Signals)
         }
 
         /// Waits for the next one.
-        pub(crate) async fn next(&mut self) {
-            if self.0.is_empty() {
-                return pending().await;
-            }
-            poll_fn(|context| {
-                if self.0.iter_mut().any(|signal| signal.poll_recv(context).is_ready()) {
-                    Poll::Ready(())
-                } else {
-                    Poll::Pending
-                }
-            })
-            .await;
+        pub(super) fn wait(&mut self) {
+            self.0.forever().next();
         }
     }
 
@@ -83,18 +73,22 @@ mod signals {
 
 #[cfg(not(unix))]
 mod signals {
+    use std::io;
+
+    use tokio::runtime::{Builder, Runtime};
+
     /// Ctrl-C.
-    pub(crate) struct Signals;
+    pub(super) struct Signals(Runtime);
 
     impl Signals {
-        pub(crate) fn heed() -> Signals {
-            Signals
+        pub(super) fn heed() -> io::Result<Signals> {
+            Builder::new_current_thread().enable_all().build().map(Signals)
         }
 
         /// Waits for the next one.
-        pub(crate) async fn next(&mut self) {
-            if tokio::signal::ctrl_c().await.is_err() {
-                std::future::pending::<()>().await;
+        pub(super) fn wait(&mut self) {
+            if self.0.block_on(tokio::signal::ctrl_c()).is_err() {
+                self.0.block_on(std::future::pending::<()>());
             }
         }
     }

@@ -46,6 +46,7 @@ pub const EXIT_BUG: u8 = 70;
 
 /// Runs one command line, the program's name first, and gives its exit code.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, streams: Streams) -> u8 {
+    interrupt::outlive_file_limit();
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let environment = ProcessEnvironment::of_process();
     if let Some(shell) = environment.completes_for.clone() {

@@ -24,6 +24,8 @@ mod hostile_doors;
 mod inputs;
 #[cfg(all(feature = "proxy", unix))]
 mod later;
+#[cfg(unix)]
+mod limits;
 mod llm;
 #[cfg(unix)]
 mod many_turns;

@@ -188,7 +188,9 @@ mod unix {
             let mode = Mode::from_bits_truncate((metadata.mode() & 0o7700) as _);
             match retry_on_intr(|| rustix::fs::fchmod(file, mode)) {
                 // File systems without rights of their own, such as FAT, refuse it.
-                Err(Errno::PERM | Errno::OPNOTSUPP | Errno::NOSYS) => return Ok(false),
+                Err(Errno::PERM | Errno::ACCESS | Errno::INVAL | Errno::OPNOTSUPP | Errno::NOSYS) => {
+                    return Ok(false);
+                }
                 changed => changed?,
             }
         }

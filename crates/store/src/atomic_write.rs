@@ -125,10 +125,7 @@ impl PendingFile {
         let (temporary, target) = (RemovedOnDrop { path }, target.to_owned());
         let mut pending = PendingFile { file, temporary, target, lost: Vec::new() };
         if let Some(old) = old {
-            platform::copy_owner(&pending.file, old.metadata)?;
-            pending.lost = attributes::pass_on(old.file, &pending.file);
-            let owner_only = pending.lost.iter().any(Lost::is_access_list);
-            platform::copy_mode(&pending.file, old.metadata, owner_only)?;
+            pending.lost = attributes::pass_all_on(old, &pending.file);
         }
         Ok(pending)
     }

@@ -8,8 +8,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::attributes::ACCESS_LIST;
-use memories_document::types::hint::{Advice, Hint, MERGE_OR_RESOLVE, NEWER_FORMAT};
+use crate::attributes::{ACCESS_LIST, GROUP, MODE, OWNER};
+use memories_document::types::hint::{Advice, Hint, MERGE_OR_RESOLVE, NEWER_FORMAT, hint_of_limit};
 
 /// Why a file could not be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -149,12 +149,12 @@ pub enum StoreError {
         /// How often we tried.
         tries: u32,
     },
-    /// The new file lacks an attribute of the old one. Always a warning.
+    /// The new file lacks the owner, the mode or an attribute of the old one. Always a warning.
     #[error("`{}` has lost its {}", path.display(), name_of_attribute(name))]
     LostAttribute {
         /// The file.
         path: PathBuf,
-        /// The name of the attribute.
+        /// The name of the attribute, or `owner`, `group` or `mode`.
         name: String,
         /// Why.
         source: io::Error,
@@ -339,12 +339,16 @@ impl Hint for StoreError {
 fn name_of_attribute(name: &str) -> String {
     match name {
         ACCESS_LIST => "access list".to_owned(),
+        OWNER | GROUP | MODE => name.to_owned(),
         name => format!("attribute `{name}`"),
     }
 }
 
 fn hint_for(error: &io::Error) -> &'static str {
     use io::ErrorKind as Kind;
+    if let Some(hint) = hint_of_limit(error) {
+        return hint;
+    }
     match error.kind() {
         Kind::PermissionDenied => "check who may read and write the file and its folder",
         Kind::ReadOnlyFilesystem => "the disk is mounted read-only: copy the file to one that can be written",

@@ -66,7 +66,7 @@ impl Lock {
             let holder = || folder.read(name).ok().flatten().and_then(|mut file| parse(&mut file).holder);
             let file = wait_for(file, folder.path(name), limit, holder)?;
             let lock = Lock::on(file);
-            if lock.is_on(sidecar, name) {
+            if lock.is_on(sidecar, name)? {
                 return Ok((lock, folder));
             }
         }
@@ -129,12 +129,12 @@ impl Lock {
     }
 
     /// True if the lock file has not been replaced or removed meanwhile, nor its folder.
-    fn is_on(&self, sidecar: &Sidecar, name: &str) -> bool {
-        let Ok(Some(folder)) = sidecar.open() else { return false };
-        match (self.file.metadata(), folder.facts(name)) {
-            (Ok(held), Ok(Some(present))) => platform::identity(&held) == present.identity,
-            _ => false,
-        }
+    fn is_on(&self, sidecar: &Sidecar, name: &str) -> Result<bool, StoreError> {
+        let Some(folder) = sidecar.open()? else { return Ok(false) };
+        let path = folder.path(name);
+        let held = self.file.metadata().map_err(StoreError::read(&path))?;
+        let present = folder.facts(name).map_err(StoreError::read(&path))?;
+        Ok(present.is_some_and(|present| platform::identity(&held) == present.identity))
     }
 }
 
@@ -235,14 +235,14 @@ mod tests {
     fn a_lock_whose_file_was_deleted_keeps_nobody_out_and_is_not_taken_for_one() {
         let (_folder, sidecar) = sidecar();
         let held = acquire(&sidecar, Duration::ZERO).unwrap();
-        assert!(held.is_on(&sidecar, NAME));
+        assert!(held.is_on(&sidecar, NAME).unwrap());
         fs::remove_file(sidecar.folder().join(NAME)).unwrap();
-        assert!(!held.is_on(&sidecar, NAME));
+        assert!(!held.is_on(&sidecar, NAME).unwrap());
         let other = acquire(&sidecar, Duration::ZERO).unwrap();
-        assert!(other.is_on(&sidecar, NAME) && !held.is_on(&sidecar, NAME));
+        assert!(other.is_on(&sidecar, NAME).unwrap() && !held.is_on(&sidecar, NAME).unwrap());
         fs::remove_dir_all(sidecar.folder()).unwrap();
-        assert!(!other.is_on(&sidecar, NAME));
-        assert!(acquire(&sidecar, Duration::ZERO).unwrap().is_on(&sidecar, NAME));
+        assert!(!other.is_on(&sidecar, NAME).unwrap());
+        assert!(acquire(&sidecar, Duration::ZERO).unwrap().is_on(&sidecar, NAME).unwrap());
     }
 
     #[test]

@@ -140,26 +140,24 @@ pub(super) fn make_executable(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        let mode = std::fs::metadata(path)?.permissions().mode();
-        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode | (mode & 0o444) >> 2))?;
+        let present = std::fs::metadata(path)?.permissions().mode();
+        let wanted = present | (present & 0o444) >> 2;
+        if wanted != present {
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(wanted))?;
+        }
     }
     #[cfg(not(unix))]
     let _ = path;
     Ok(())
 }
 
-/// Gives the file the owner of another, where the system permits it. This comes before its mode, because a change of
-/// owner clears bits of the mode.
-pub(super) fn copy_owner(file: &File, model: &Metadata) -> io::Result<()> {
+/// Gives the file the user of another.
+pub(super) fn copy_user(file: &File, model: &Metadata) -> io::Result<()> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::{MetadataExt, fchown};
-        let own = file.metadata()?;
-        if own.uid() != model.uid() {
-            ignore_refusal(fchown(file, Some(model.uid()), None))?;
-        }
-        if own.gid() != model.gid() {
-            ignore_refusal(fchown(file, None, Some(model.gid())))?;
+        if file.metadata()?.uid() != model.uid() {
+            fchown(file, Some(model.uid()), None)?;
         }
     }
     #[cfg(not(unix))]
@@ -167,25 +165,50 @@ pub(super) fn copy_owner(file: &File, model: &Metadata) -> io::Result<()> {
     Ok(())
 }
 
-/// Gives the file the mode of another, or only what its owner may do.
-pub(super) fn copy_mode(file: &File, model: &Metadata, owner_only: bool) -> io::Result<()> {
+/// Gives the file the group of another.
+pub(super) fn copy_group(file: &File, model: &Metadata) -> io::Result<()> {
     #[cfg(unix)]
-    if owner_only {
-        use std::os::unix::fs::PermissionsExt;
-        let mode = model.permissions().mode() & 0o700;
-        return file.set_permissions(std::fs::Permissions::from_mode(mode));
+    {
+        use std::os::unix::fs::{MetadataExt, fchown};
+        if file.metadata()?.gid() != model.gid() {
+            fchown(file, None, Some(model.gid()))?;
+        }
     }
     #[cfg(not(unix))]
-    let _ = owner_only;
-    file.set_permissions(model.permissions())
+    let _ = (file, model);
+    Ok(())
 }
 
-/// Accepts a refused change of owner: only root may change owners, and some file systems have none.
-#[cfg(unix)]
-fn ignore_refusal(result: io::Result<()>) -> io::Result<()> {
-    match result {
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied || is_unsupported(&error) => Ok(()),
-        result => result,
+/// The rights of a mode that a file gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rights {
+    All,
+    /// The group is another one: it may do no more than all users may.
+    GroupAsOthers,
+    /// Nobody but the owner gets any.
+    OwnerOnly,
+}
+
+/// Gives the file the mode of another, or a part of it, unless it has that already.
+pub(super) fn copy_mode(file: &File, model: &Metadata, rights: Rights) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = model.permissions().mode() & 0o7777;
+        let wanted = match rights {
+            Rights::All => mode,
+            Rights::GroupAsOthers => mode & 0o707 | mode & 0o070 & (mode & 0o007) << 3,
+            Rights::OwnerOnly => mode & 0o700,
+        };
+        if file.metadata()?.permissions().mode() & 0o7777 != wanted {
+            file.set_permissions(std::fs::Permissions::from_mode(wanted))?;
+        }
+        Ok(())
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = rights;
+        file.set_permissions(model.permissions())
     }
 }
 

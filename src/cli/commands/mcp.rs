@@ -138,7 +138,7 @@ pub fn run(mut cli: Cli<'_>, args: McpArgs) -> Result<u8, Failure> {
     };
     match http {
         None => serve(setup)?,
-        Some(settings) => match serve_http(setup, settings, interrupted())? {
+        Some(settings) => match serve_http(setup, settings, interrupted()?)? {
             0 => {}
             1 => cli.ui.warning("1 connection was cut off in the middle of its answer"),
             cut_off => {

@@ -153,7 +153,7 @@ fn serve(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
         cli.ui.warning(&format!("keys and chats go to `{upstream_shown}` unencrypted"));
     }
     let json = serde_json::json!({"listening": address, "upstream": upstream_shown});
-    let end = interrupted();
+    let end = interrupted()?;
     cli.ui.answer(&json, &format!("listening on {address}, before {upstream_shown}\n"))?;
     cli.ui.flush()?;
     let settings = ProxySettings { upstream, guard, limits: Limits::default(), memory_timeout, grace };
@@ -186,7 +186,7 @@ fn tell_while(
     }
     match server.join().and_then(identity) {
         Ok(Ok(())) => Ok(0),
-        Ok(Err(error)) => Err(error.into()),
+        Ok(Err(error)) => Err(Failure::caused("cannot serve", error)),
         Err(_) => Err(Failure::user("the proxy stopped unexpectedly").hint("start it again")),
     }
 }

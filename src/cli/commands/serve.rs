@@ -121,7 +121,7 @@ fn serve(mut cli: Cli<'_>, args: ServeArgs) -> Result<u8, Failure> {
         notebook,
     };
     let json = json!({"listening": listening, "address": opened});
-    let end = interrupted();
+    let end = interrupted()?;
     let answer = cli.ui.answer(&json, &format!("listening on {opened}\n"))?;
     cli.ui.flush()?;
     if open {
@@ -135,7 +135,7 @@ fn serve(mut cli: Cli<'_>, args: ServeArgs) -> Result<u8, Failure> {
     match server.join() {
         Ok(Ok(())) => Ok(answer),
         Ok(Err(ServeError::Store(error))) => Err(error.into()),
-        Ok(Err(ServeError::Socket(error))) => Err(error.into()),
+        Ok(Err(ServeError::Socket(error))) => Err(Failure::caused("cannot serve", error)),
         Err(_) => Err(Failure::user("the server stopped unexpectedly").hint("start it again")),
     }
 }

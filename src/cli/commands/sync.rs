@@ -154,7 +154,7 @@ mod syncing {
         /// Syncs at an interval and after each episode. An interrupt ends it with a last sync.
         pub(super) fn watch(self, mut cli: Cli<'_>, interval: Duration) -> Result<u8, Failure> {
             let (interrupted, is_interrupted) = channel::<()>();
-            on_interrupt(move || drop(interrupted));
+            on_interrupt(move || drop(interrupted))?;
             let mut number = 0;
             loop {
                 let episode = self.notebook.state().episode;

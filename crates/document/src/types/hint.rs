@@ -82,9 +82,24 @@ pub trait Hint {
 /// The input or the output of a command failed.
 impl Hint for io::Error {
     fn advice(&self) -> Advice {
-        Advice::fix("check the input and output of the command; what was stored is kept")
+        let hint = "check the input and output of the command; what was stored is kept";
+        Advice::fix(hint_of_limit(self).unwrap_or(hint))
     }
 }
+
+/// The hint for an error that says that a limit of the process or of the system is too low; `None` for any other.
+pub fn hint_of_limit(error: &io::Error) -> Option<&'static str> {
+    if error.kind() == io::ErrorKind::FileTooLarge && error.raw_os_error().is_some() {
+        return Some("allow larger files, for example with `ulimit -f unlimited`");
+    }
+    let is_out_of_files = cfg!(unix) && matches!(error.raw_os_error(), Some(ENFILE | EMFILE));
+    is_out_of_files
+        .then_some("allow more open files, for example with `ulimit -n 256`, or close some programs")
+}
+
+/// Numbers of errors that are the same on all Unix systems: the system, or the process, has too many open files.
+const ENFILE: i32 = 23;
+const EMFILE: i32 = 24;
 
 /// An error that all callers treat alike: its text, and the advice for its reader.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

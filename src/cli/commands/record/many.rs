@@ -64,7 +64,7 @@ struct Lines {
 
 impl Lines {
     /// Begins to read, and to heed signals.
-    fn of(input: Box<dyn Read + Send>) -> Lines {
+    fn of(input: Box<dyn Read + Send>) -> Result<Lines, Failure> {
         let (sender, events) = sync_channel(READ_AHEAD);
         let stopped = Arc::new(AtomicBool::new(false));
         let (stop, wake) = (Arc::clone(&stopped), sender.clone());
@@ -72,9 +72,9 @@ impl Lines {
             stop.store(true, Ordering::Relaxed);
             // Where lines are waiting, nobody needs to be woken.
             let _ = wake.try_send(Event::Interrupted);
-        });
+        })?;
         std::thread::spawn(move || read_lines(input, &sender));
-        Lines { events, next: None, stopped }
+        Ok(Lines { events, next: None, stopped })
     }
 
     /// The next line, or how the input ends. Waits for it.
@@ -141,7 +141,7 @@ pub(super) fn record_many(
     let path = count.map(|_| file.canonicalize().unwrap_or_else(|_| file.to_owned()));
     let name = path.as_ref().map(|path| path.to_string_lossy());
     let mut turns = ManyTurns::begin(recorder, name.as_deref())?;
-    let mut lines = Lines::of(input);
+    let mut lines = Lines::of(input)?;
     let bar = progress_bar(cli.ui.shows_progress() && count.is_some(), count.unwrap_or_default(), "lines");
     let mut last = 0;
     let is_stopped = loop {

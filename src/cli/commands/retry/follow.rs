@@ -43,7 +43,7 @@ pub(super) fn follow(cli: Cli<'_>, notebook: Notebook, model: Option<Box<dyn Mod
     let (events, happened) = channel();
     let writing = Arc::new(Mutex::new(()));
     let interrupted = events.clone();
-    on_interrupt(move || drop(interrupted.send(Event::Interrupted)));
+    on_interrupt(move || drop(interrupted.send(Event::Interrupted)))?;
     let settings = cli.settings.record.clone();
     let first_pause = cli.settings.llm.limits.retry_delay;
     let worker = Worker { notebook, model, settings, first_pause, events, writing: Arc::clone(&writing) };
