@@ -124,3 +124,36 @@ fn problems_of_the_edit_are_warnings_and_a_wrong_editor_or_scope_is_an_error() {
     }
     assert!(copies(folder.path()).is_empty());
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn later_edits_tidy_the_copies_of_earlier_ones() {
+    let folder = folder();
+    let folder = folder.path();
+    let beside = folder.join(".memories/Memories.md");
+    // The editor kills the program: an unchanged copy is left, and one with words of its own.
+    for script in ["kill -9 $PPID", "echo mine >> \"$1\"; kill -9 $PPID"] {
+        assert!(!edit(folder, &["23"], script).status.success());
+    }
+    assert_eq!(copies(folder).len(), 2);
+    let output = edit(folder, &["24"], "true");
+    let (said, left) = (stderr(&output), copies(folder));
+    assert!(output.status.success() && left.len() == 1, "{said} {left:?}");
+    assert!(
+        said.contains(&left[0]) && said.contains("not stored") && !said.contains("the last of"),
+        "{said}"
+    );
+    assert!(fs::read_to_string(beside.join(&left[0])).unwrap().ends_with("mine\n"));
+    // A person's words, as often as they could not be stored: the last ones stay.
+    for number in 0..12 {
+        let script = format!("sed -i 's/here/h{number}/' Memories.md; echo 'Line {number}.' >> \"$1\"");
+        fs::write(folder.join("Memories.md"), FILE).unwrap();
+        assert_eq!(edit(folder, &["23"], &script).status.code(), Some(4));
+    }
+    let output = edit(folder, &["24"], "true");
+    let (said, left) = (stderr(&output), copies(folder));
+    assert!(left.len() == 10 && said.contains("the last of 10"), "{said} {left:?}");
+    let kept =
+        |words: &str| left.iter().any(|name| fs::read_to_string(beside.join(name)).unwrap().contains(words));
+    assert!(kept("Line 11.") && kept("Line 2.") && !kept("mine"), "{left:?}");
+}

@@ -246,6 +246,17 @@ impl Store {
         WorkingCopy::new(self.sidecar.create()?, text)
     }
 
+    /// Removes copies of earlier edits whose words the memory file has, and the oldest of many. Returns those that are
+    /// left, the one that was changed last first.
+    ///
+    /// # Errors
+    ///
+    /// When the sidecar folder is not the caller's own.
+    pub fn tidy_working_copies(&self, memories: &str) -> Result<Vec<PathBuf>, StoreError> {
+        let folder = self.sidecar.open()?;
+        Ok(folder.map_or_else(Vec::new, |folder| working_copy::tidy(&folder, memories)))
+    }
+
     /// Changes the file under the lock. The edit gets the present text (`None` where there is no
     /// file) and returns a [`Change`]. When an editor changed the file meanwhile, the edit is called
     /// again with the fresh text, so it must not keep anything from an earlier call. If it fails, nothing

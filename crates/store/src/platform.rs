@@ -240,6 +240,21 @@ pub(super) fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// True if there may be a process of that id. Where nobody can say so, there may be.
+#[cfg(unix)]
+pub(super) fn is_running(process: u32) -> bool {
+    use rustix::io::Errno;
+    use rustix::process::{Pid, test_kill_process};
+    let process = i32::try_from(process).ok().and_then(Pid::from_raw);
+    process.is_some_and(|process| test_kill_process(process) != Err(Errno::SRCH))
+}
+
+/// Nobody can say so here.
+#[cfg(not(unix))]
+pub(super) fn is_running(_: u32) -> bool {
+    true
+}
+
 /// True if the file system has no locks, as some network file systems.
 pub(super) fn is_lock_unsupported(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::Unsupported || error.raw_os_error() == Some(ENOLCK)

@@ -1,5 +1,6 @@
 //! `edit`: opens a section in the person's editor, and stores the changes.
 
+use std::path::PathBuf;
 use std::process::Command;
 
 use serde_json::json;
@@ -41,8 +42,9 @@ pub fn run(mut cli: Cli<'_>, args: EditArgs) -> Result<u8, Failure> {
     let EditArgs { scope } = args;
     let notebook = cli.notebook()?;
     let scope = resolve_scope(&cli.settings.working_folder, notebook.store(), &scope)?;
-    let old = section(&notebook, &scope)?;
+    let (old, memories) = section(&notebook, &scope)?;
     let shown = old.trim_start_matches(BYTE_ORDER_MARK);
+    let left = notebook.store().tidy_working_copies(&memories)?;
     let copy = notebook.store().working_copy(shown)?;
     if let Err(failure) = open(&cli.settings.editor, &copy) {
         return Err(kept(copy, shown, failure));
@@ -72,6 +74,7 @@ pub fn run(mut cli: Cli<'_>, args: EditArgs) -> Result<u8, Failure> {
             problem.hint()
         ));
     }
+    tell_left(&mut cli, &left);
     let problems: Vec<_> = problems.iter().map(|problem| problem_json(&file, problem)).collect();
     let text = if written {
         format!("replaced the section of {scope} in {file}\n")
@@ -82,16 +85,23 @@ pub fn run(mut cli: Cli<'_>, args: EditArgs) -> Result<u8, Failure> {
     cli.ui.answer(&json, &text)
 }
 
-/// The text of the one section of a scope.
-fn section(notebook: &Notebook, scope: &Scope) -> Result<String, Failure> {
+/// Names the copy of an earlier edit that was changed last.
+fn tell_left(cli: &mut Cli<'_>, left: &[PathBuf]) {
+    let Some(last) = left.first() else { return };
+    let of_all = if left.len() > 1 { format!(", the last of {}", left.len()) } else { String::new() };
+    let text = "words of an earlier edit that were not stored are kept in";
+    cli.ui.warning(&format!("{text} `{}`{of_all}; delete what you do not need", last.display()));
+}
+
+/// The text of the one section of a scope, and that of the whole file.
+fn section(notebook: &Notebook, scope: &Scope) -> Result<(String, String), Failure> {
     let files = notebook.read()?;
-    let mut texts = files.lasting.section_texts(scope);
-    let known = files.lasting.headings().map(|heading| &heading.scope);
-    let first = texts.next().ok_or_else(|| no_section(scope, known))?.to_owned();
-    match texts.count() {
-        0 => Ok(first),
-        more => {
-            let sections = counted(more as u64 + 1, "section", "sections");
+    let texts: Vec<&str> = files.lasting.section_texts(scope).collect();
+    match texts[..] {
+        [] => Err(no_section(scope, files.lasting.headings().map(|heading| &heading.scope))),
+        [text] => Ok((text.to_owned(), files.lasting.clone().into_text()?)),
+        _ => {
+            let sections = counted(texts.len() as u64, "section", "sections");
             let failure = Failure::user(format!("there are {sections} of {scope}"));
             Err(failure.hint("make them one in the memory file; `memories check` shows their lines"))
         }
