@@ -7,7 +7,8 @@ and is more liberal than a command, it knows fewer fields of a turn, and it refu
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from memories._types import Place
@@ -90,3 +91,17 @@ def _is_id(text: str) -> bool:
 def _is_plain(text: str) -> bool:
     """Nothing in it that one of the two ways to ask may trim or replace."""
     return text.isprintable() and text == " ".join(text.split()) != ""
+
+
+def is_recorded(turn: Mapping[str, Any], begun: float, lines: Iterable[Mapping[str, Any]]) -> bool | None:
+    """Whether one of these lines of the journal is the turn, of which the call began at a time.
+
+    `None` where that cannot be told: a reply is masked where it has a secret, and then does not tell turns apart.
+    """
+    since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(begun))
+    given = {name: turn[name] for name in ("action", "turn") if turn.get(name) is not None}
+    recent = [line["turn"] for line in lines if line.get("turn") and line.get("time", "") >= since]
+    same = [one for one in recent if all(one.get(name) == value for name, value in given.items())]
+    if any(one.get("response") == turn.get("response") for one in same):
+        return True
+    return None if any("masked)" in one.get("response", "") for one in same) else False

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import threading
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from memories import _arguments, _process
 from memories._arguments import text_of
+from memories._errors import MemoriesError
 from memories._lines import Lines
 from memories._session import Session
 from memories._types import (
@@ -36,6 +39,9 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
+#: Lines of the journal among which a turn is looked for whose call broke off: others may write meanwhile.
+RECENT = 1000
+
 #: Longest time limit in seconds that systems take, more than ten days.
 LONGEST = 1_000_000.0
 
@@ -58,9 +64,10 @@ class Memories:
     by ids. All others are processes; the values and errors are the same.
 
     Each method raises `MemoriesError`. Where a session broke off or took too long, its call is not repeated, and the
-    next one starts another session. Warnings of the program go to the logger `memories`, but for those that are in an
-    answer; a session gives those of its start once, and does not look for lines of the file that cannot be read as they
-    were meant, as `run("check")` does. An object may be used by several threads.
+    next one starts another session. Of a turn the error says whether it was recorded (`stored`). Warnings of the
+    program go to the logger `memories`, but for those that are in an answer; a session gives those of its start once,
+    and does not look for lines of the file that cannot be read as they were meant, as `run("check")` does. An object
+    may be used by several threads.
     """
 
     def __init__(
@@ -100,7 +107,11 @@ class Memories:
         With `new_place` a place that has only a name gets the next free id.
         """
         data = turn.to_json() if isinstance(turn, Turn) else turn
-        answer = self._tool("record_turn", _arguments.of_turn(data, new_place))
+        begun = time.time()
+        try:
+            answer = self._tool("record_turn", _arguments.of_turn(data, new_place))
+        except MemoriesError as error:
+            raise self._unanswered(error, data, begun) from None
         if answer is None:
             answer = self._run("record", *_flag("--new-place", new_place), data=_process.to_json(data))
         return Recorded.from_json(answer)
@@ -273,6 +284,21 @@ class Memories:
                 self._session = Session([*self._command, "mcp", "--tools", "places"], self._timeout)
             session = self._session
         return session.call(name, arguments)
+
+    def _unanswered(self, error: MemoriesError, turn: Mapping[str, Any], begun: float) -> MemoriesError:
+        """The error of a turn; if no program answered, with what the journal says of it."""
+        if error.code not in (None, 70):
+            return error
+        stored = None
+        # With a clock that is set, the journal does not tell when.
+        if "MEMORIES_NOW" not in os.environ:
+            with contextlib.suppress(MemoriesError):
+                stored = _arguments.is_recorded(turn, begun, self._run("log", f"--lines={RECENT}")["lines"])
+        said = {None: "it is not known whether the turn was recorded", True: "the turn was recorded"}
+        hints = {None: "`memories log` shows what was recorded", True: "do not record it again"}
+        message = f"{error.message}; {said.get(stored, 'the turn was not recorded')}"
+        hint = error.hint or hints.get(stored, "record it again")
+        return MemoriesError(message, hint, error.code, stored=stored)
 
     def _run(self, *arguments: str, data: bytes | None = None, timeout: float | None = None) -> dict[str, Any]:
         command = [*self._command, *map(_process.check, arguments)]

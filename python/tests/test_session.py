@@ -15,10 +15,11 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from memories import Memories, MemoriesError, Place, Turn, _process, _session
+from memories import Memories, MemoriesError, Place, Turn, _arguments, _process, _session
 
 Fake = Callable[[str], str]
 
@@ -163,6 +164,57 @@ def test_a_call_whose_session_breaks_off_is_an_error_and_is_not_repeated(tmp_pat
         assert calls.read_text() == "call\n"
         assert memories.record(Turn("a", "b", 3)).outcome == "stored"
         assert calls.read_text() == "call\ncall\n"
+
+
+@pytest.mark.parametrize(
+    ("is_stored", "said"),
+    [(True, "the turn was recorded\nhint: do not record it again"), (False, "was not recorded\nhint: record it again")],
+)
+def test_a_turn_whose_session_breaks_off_is_looked_for(
+    program: str, tmp_path: Path, fake: Fake, is_stored: bool, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The server records the turn, or not, and is gone before it answers. All else is the real program.
+    monkeypatch.delenv("MEMORIES_NOW", raising=False)
+    path = tmp_path / "m.md"
+    turn = {"action": "push", "response": "Click.", "location": 3}
+    Memories(path, program=program).record({**turn, "response": "Another reply."})
+    recording = [program, "--quiet", "--file", str(path), "record"] if is_stored else ["true"]
+    broken = server(
+        fake,
+        f"import subprocess; subprocess.run({recording!r}, input=json.dumps({turn!r}).encode(), capture_output=True)",
+        "os.kill(os.getpid(), 9)",
+    )
+    if sys.platform == "win32":
+        pytest.skip("a script is no program here")
+    both = tmp_path / "both"
+    script = f'#!/bin/sh\ncase "$*" in *mcp*) exec {broken} "$@";; esac\nexec {program} "$@"\n'
+    both.write_text(script, encoding="utf-8")
+    both.chmod(0o755)
+    with Memories(path, session=True, program=str(both)) as memories:
+        with pytest.raises(MemoriesError, match="broke off") as caught:
+            memories.record(Turn("push", "Click.", 3))
+        assert caught.value.stored is is_stored and said in str(caught.value)
+        assert caught.value.code is None
+
+
+def test_a_turn_is_told_from_others_by_its_time_and_words() -> None:
+    def line(when: str, **turn: object) -> dict[str, Any]:
+        return {"time": when, "turn": {"action": "push", "response": "Click.", "turn": 7, **turn}}
+
+    begun, turn = 1_000_000_000.0, {"action": "push", "response": "Click."}
+    early, now = "2001-09-09T01:46:39Z", "2001-09-09T01:46:40Z"
+    cases: list[tuple[list[dict[str, Any]], bool | None]] = [
+        ([], False),
+        ([{"time": now, "command": "add"}], False),
+        ([line(early)], False),
+        ([line(now)], True),
+        ([line(now, action="pull")], False),
+        ([line(now, response="No.")], False),
+        ([line(now, response="Your (GitHub token masked)")], None),
+    ]
+    for lines, expected in cases:
+        assert _arguments.is_recorded(turn, begun, lines) is expected
+    assert _arguments.is_recorded({**turn, "turn": 8}, begun, [line(now)]) is False
 
 
 def test_a_session_that_hangs_is_ended(tmp_path: Path, fake: Fake) -> None:
