@@ -23,6 +23,7 @@ mod chaos;
 mod disk;
 mod others;
 mod power;
+mod refusals;
 mod rights;
 
 use std::collections::BTreeMap;

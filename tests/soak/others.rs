@@ -295,3 +295,52 @@ fn what_others_left_does_no_harm() {
     }
     tally.close();
 }
+
+/// Vim asks whether to write where the file was changed since it read it, and here the answer is always yes.
+#[test]
+#[ignore = "soak"]
+fn what_vim_says_it_has_written_is_in_the_file() {
+    let name = "vim under writers without pause";
+    if !Command::new("vim").arg("--version").output().is_ok_and(|output| output.status.success()) {
+        return skip(name, "vim is not here");
+    }
+    let tally = Tally::new(name);
+    let folder = prepared();
+    let folder = folder.path();
+    let is_over = AtomicBool::new(false);
+    let marks = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut number = 0;
+            while !is_over.load(Ordering::Relaxed) {
+                number += 1;
+                run(folder, &add(&format!("Number {number}"), &format!("It is {}.", number * 7919)));
+            }
+        });
+        let mut marks = Vec::new();
+        for number in 0..40 {
+            let (mark, said) = (format!("mark{number:02}x"), folder.join("vim.said"));
+            let _ = fs::remove_file(&said);
+            let edit = format!("g/] Old\\*/normal! jA {mark}");
+            let mut vim = Command::new("vim");
+            vim.args(["-u", "NONE", "-es", "-N", "-c", "set verbosefile=vim.said", "-c", &edit]);
+            vim.args(["-c", "w!", "-c", "q!", FILE]).current_dir(folder).stdin(Stdio::piped());
+            let mut vim = vim.stdout(Stdio::null()).spawn().unwrap();
+            let _ = std::io::Write::write_all(&mut vim.stdin.take().unwrap(), b"y\ny\n");
+            let is_written = vim.wait().unwrap().success();
+            if is_written && fs::read_to_string(&said).is_ok_and(|said| said.contains("written")) {
+                marks.push(mark);
+            }
+        }
+        is_over.store(true, Ordering::Relaxed);
+        marks
+    });
+    let text = fs::read_to_string(folder.join(FILE)).unwrap();
+    for mark in &marks {
+        let check = || {
+            hold!(text.contains(mark), "vim wrote `{mark}`, and it is not there");
+            Ok(())
+        };
+        tally.note(mark, check());
+    }
+    tally.close();
+}
