@@ -35,6 +35,7 @@ use crate::cli::working_folder::WorkingFolder;
 use memories_chat::ChatSettings;
 use memories_document::types::Writer;
 use memories_document::types::fields::{Expected, flag, number, text, texts};
+use memories_llm::redact::mask_personal;
 use memories_notebook::Clock;
 use memories_recall::Limits;
 use memories_record::RecordSettings;
@@ -311,6 +312,7 @@ fn read_record(file: &mut SettingsFiles) -> Result<RecordSettings, Failure> {
     file.set("tried_per_place", size, &mut settings.tried_per_place)?;
     file.set("record.provenance", flag, &mut settings.provenance)?;
     file.set("record.importance_scale", importance_scale, &mut settings.importance_scale)?;
+    mask_personal(file.read("record.mask_personal", flag)?.unwrap_or_default());
     settings.language = file.read("record.language", text)?;
     file.set("record.goals", texts, &mut settings.goals)?;
     let mut phrases = Vec::new();

@@ -22,12 +22,14 @@ enum Rule {
 }
 
 /// The keys whose value is restricted, in the order of the documentation.
-const RULES: [(&str, Rule); 17] = [
+const RULES: [(&str, Rule); 18] = [
     // Forty clones of one file would be one writer, who confirms nothing.
     ("writer", Rule::Any),
     ("memory_file", Rule::MemoryFile),
     ("record.map", Rule::Outside),
     ("record.language", Rule::Any),
+    // What the person masks, a repository does not unmask.
+    ("record.mask_personal", Rule::AllBut("true")),
     ("llm.provider", Rule::AllBut("offline")),
     ("llm.model", Rule::Any),
     ("llm.base_url", Rule::Any),
@@ -48,7 +50,9 @@ pub(crate) fn restricted_keys(layer: &Layer) -> Vec<&'static str> {
     let is_restricted = |(key, rule): &&(&'static str, Rule)| {
         layer.get(key).is_some_and(|value| match rule {
             Rule::Any => true,
-            Rule::AllBut(harmless) => value.as_str().map(str::trim) != Some(harmless),
+            Rule::AllBut(harmless) => {
+                value.as_str().map(str::trim) != Some(harmless) && value.to_string() != *harmless
+            }
             Rule::Outside => value.as_str().is_some_and(|path| leads_out(layer.folder(), Path::new(path))),
             Rule::MemoryFile => value.as_str().map(Path::new).is_some_and(|path| {
                 is_url(&path.to_string_lossy())

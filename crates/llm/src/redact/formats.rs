@@ -20,6 +20,8 @@ pub(super) enum Alphabet {
     Base64,
     /// Letters, digits, `_`, `-`, `.` and `~`.
     Unreserved,
+    /// Both kinds of base 64 with their `=`, also as addresses escape it.
+    Escaped,
 }
 
 impl Alphabet {
@@ -33,11 +35,29 @@ impl Alphabet {
             Alphabet::Base64Url => alphanumeric || matches!(byte, b'_' | b'-'),
             Alphabet::Base64 => alphanumeric || matches!(byte, b'+' | b'/'),
             Alphabet::Unreserved => alphanumeric || matches!(byte, b'_' | b'-' | b'.' | b'~'),
+            Alphabet::Escaped => alphanumeric || matches!(byte, b'_' | b'-' | b'+' | b'/' | b'='),
         }
+    }
+
+    /// The length of what consists of this alphabet at the start of a text.
+    pub(super) fn length(self, text: &[u8]) -> usize {
+        let mut length = 0;
+        while let Some(&byte) = text.get(length) {
+            let escape = text[length..].get(1..3).filter(|_| byte == b'%' && self == Alphabet::Escaped);
+            let escape = escape.is_some_and(|escape| {
+                [b"2B", b"2F", b"3D"].iter().any(|known| escape.eq_ignore_ascii_case(*known))
+            });
+            match escape {
+                true => length += 3,
+                false if self.holds(byte) => length += 1,
+                false => break,
+            }
+        }
+        length
     }
 }
 
-use Alphabet::{Alphanumeric, Base64, Base64Url, Digits, Hex, Unreserved, Upper};
+use Alphabet::{Alphanumeric, Base64, Base64Url, Digits, Escaped, Hex, Unreserved, Upper};
 
 /// A part of a secret: characters of one alphabet behind a fixed text.
 #[derive(Debug)]
@@ -110,6 +130,8 @@ pub(super) const FORMATS: &[Format] = &[
     ),
     // Also `sk-proj-` and similar prefixes; `T3BlbkFJ` is `OpenAI` in base 64.
     Format { contains: "T3BlbkFJ", ..word("OpenAI key", "sk-", &[part("", Base64Url, 48, 220)]) },
+    // platform.openai.com: the session of the web client.
+    word("OpenAI token", "sess-", &[part("", Alphanumeric, 32, 64)]),
     // api-docs.deepseek.com.
     word("DeepSeek key", "sk-", &[fixed("", Hex, 32)]),
     // docs.x.ai, «API keys».
@@ -240,6 +262,8 @@ pub(super) const FORMATS: &[Format] = &[
     word("ClickHouse key", "4b1d", &[fixed("", Alphanumeric, 38)]),
     word("Scalingo token", "tk-us-", &[fixed("", Base64Url, 48)]),
     // Stores of secrets, and programs that build machines.
+    // Before version 1.10.
+    word("Vault token", "s.", &[fixed("", Alphanumeric, 24)]),
     marked("Vault token", "hvs.", &[least(Base64Url, 90)]),
     marked("Vault token", "hvb.", &[least(Base64Url, 100)]),
     Format {
@@ -295,7 +319,7 @@ pub(super) const FORMATS: &[Format] = &[
     marked("Slack token", "xoxr-", &[least(Base64Url, 40)]),
     marked("Slack token", "xoxs-", &[least(Base64Url, 40)]),
     // api.slack.com, «token types»: the cookie of the web client.
-    marked("Slack token", "xoxd-", &[least(Base64Url, 40)]),
+    marked("Slack token", "xoxd-", &[least(Escaped, 20)]),
     marked("Slack token", "xapp-", &[least(Base64Url, 40)]),
     marked("Slack webhook", "hooks.slack.com/services/", &[least(Base64, 40)]),
     marked("Slack webhook", "hooks.slack.com/workflows/", &[least(Base64, 40)]),
@@ -316,6 +340,8 @@ pub(super) const FORMATS: &[Format] = &[
         "O",
         &[part("", Base64Url, 23, 27), part(".", Base64Url, 6, 7), part(".", Base64Url, 27, 40)],
     ),
+    // A person's token, with two factors.
+    word("Discord token", "mfa.", &[part("", Base64Url, 80, 120)]),
     marked(
         "Discord webhook",
         "discord.com/api/webhooks/",
@@ -329,8 +355,9 @@ pub(super) const FORMATS: &[Format] = &[
     // core.telegram.org/bots/api, «Authorizing your bot».
     Format {
         before: Some(part("", Digits, 8, 10)),
-        ..word("Telegram token", ":AA", &[part("", Base64Url, 32, 33)])
+        ..word("Telegram token", ":", &[fixed("", Base64Url, 35)])
     },
+    word("Telegram token", "bot", &[part("", Digits, 8, 10), fixed(":", Base64Url, 35)]),
     marked("Teams webhook", ".webhook.office.com/webhookb2/", &[least(Base64Url, 36)]),
     // www.twilio.com/docs, «API keys»; its account token has no format.
     word("Twilio key", "SK", &[fixed("", Hex, 32)]),
@@ -364,6 +391,15 @@ pub(super) const FORMATS: &[Format] = &[
     word("EasyPost key", "EZAK", &[fixed("", Alphanumeric, 54)]),
     marked("Duffel token", "duffel_live_", &[least(Base64Url, 43)]),
     marked("Flutterwave key", "FLWSECK-", &[least(Alphanumeric, 32)]),
+    // developer.paypal.com/braintree, «access tokens».
+    marked(
+        "Braintree token",
+        "access_token$production$",
+        &[fixed("", Alphanumeric, 16), fixed("$", Hex, 32)],
+    ),
+    marked("Braintree token", "access_token$sandbox$", &[fixed("", Alphanumeric, 16), fixed("$", Hex, 32)]),
+    // A private key of Ethereum. The hash of a transaction looks the same.
+    word("Ethereum key", "0x", &[fixed("", Hex, 64)]),
     // Documents, design and work.
     // developers.notion.com, «authentication».
     word("Notion token", "secret_", &[fixed("", Alphanumeric, 43)]),
@@ -383,12 +419,14 @@ pub(super) const FORMATS: &[Format] = &[
     marked("Typeform token", "tfp_", &[least(Unreserved, 44)]),
     marked("ReadMe key", "rdme_", &[least(Alphanumeric, 70)]),
     // Measuring and searching.
+    // api-dashboard.search.brave.com, «API keys».
+    word("Brave key", "BSA", &[part("", Base64Url, 24, 32)]),
     marked("Grafana token", "glc_", &[least(Base64, 32)]),
     marked("Grafana token", "glsa_", &[fixed("", Alphanumeric, 32), part("_", Hex, 8, LONGEST)]),
     marked("New Relic key", "NRAK-", &[least(Alphanumeric, 27)]),
     marked("New Relic key", "NRII-", &[least(Base64Url, 32)]),
     marked("Sentry token", "sntryu_", &[least(Hex, 64)]),
-    marked("Sentry token", "sntrys_eyJ", &[least(Base64, 60)]),
+    marked("Sentry token", "sntrys_", &[least(Escaped, 32)]),
     marked(
         "Dynatrace token",
         "dt0c01.",

@@ -7,11 +7,17 @@
 //! * its place: behind `password=`, `Authorization:` or in the user part of a URL (`named`). There the value must
 //!   also look random (`random`), because programs and manuals are full of `password = read_password()`.
 //!
+//! Words alone give a recovery phrase away (`phrase`). A sentence of a game that tells a password stays as it is.
+//!
 //! A long random word without any of these is left alone. Precision comes first, because a false positive destroys a
 //! memory; `examples/secrets.rs` measures it over folders of texts. This module imports nothing of the others.
 
 mod formats;
 mod named;
+mod names;
+mod personal;
+mod phrase;
+mod places;
 mod private_key;
 mod random;
 mod scan;
@@ -19,7 +25,18 @@ mod secret;
 #[cfg(test)]
 mod tests;
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 pub use secret::Secret;
+
+/// True if personal data is masked, too.
+static PERSONAL: AtomicBool = AtomicBool::new(false);
+
+/// Masks mail addresses, telephone numbers, payment cards and IBANs in this process as well, or no longer. One switch
+/// serves all doors, so that none is forgotten.
+pub fn mask_personal(on: bool) {
+    PERSONAL.store(on, Ordering::Relaxed);
+}
 
 /// A text whose secrets are replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,6 +77,11 @@ pub fn find(text: &str) -> Vec<Secret> {
     let mut found = private_key::find(text);
     scan::find(text, &mut found);
     named::find(text, &mut found);
+    places::find(text, &mut found);
+    phrase::find(text, &mut found);
+    if PERSONAL.load(Ordering::Relaxed) {
+        personal::find(text, &mut found);
+    }
     // The sort must be stable: where two overlap, the one with the more exact description counts.
     found.sort_by_key(|secret| secret.range.start);
     let mut apart: Vec<Secret> = Vec::new();

@@ -5,58 +5,36 @@ use std::ops::Range;
 
 use memchr::{memchr_iter, memmem};
 
-use super::random::is_random;
+use super::names::{Name, foreign, is_cookie, named, parameter};
+use super::random::{is_random, is_said, is_shouted};
 use super::secret::Secret;
 
 /// A value behind a separator must be at least this long.
-const SHORTEST_PASSWORD: usize = 8;
+pub(super) const SHORTEST_PASSWORD: usize = 8;
 const SHORTEST_KEY: usize = 16;
 
 /// Longest value that is looked at.
 const LONGEST: usize = 2048;
 
-/// Endings of names whose values are passwords, without `_`, `-` and `.`, in lower case.
-const PASSWORDS: [&str; 5] = ["password", "passwd", "passphrase", "pwd", "dbpass"];
-
-/// Endings of names whose values are keys.
-const KEYS: [&str; 18] = [
-    "apikey",
-    "secretkey",
-    "accesskey",
-    "privatekey",
-    "authkey",
-    "accountkey",
-    "encryptionkey",
-    "signingkey",
-    "masterkey",
-    "licensekey",
-    "appkey",
-    "clientkey",
-    "secret",
-    "token",
-    "credential",
-    "credentials",
-    "authorization",
-    "presharedkey",
-];
-
-/// Endings of names that hold no secret although they end like one.
-const HARMLESS: [&str; 8] = [
-    "pagetoken",
-    "csrftoken",
-    "nexttoken",
-    "continuationtoken",
-    "cancellationtoken",
-    "publictoken",
-    "synctoken",
-    "devicetoken",
-];
+/// How much random a value must look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Look {
+    /// The place is one of programs: whatever looks random.
+    Plain,
+    /// `password=`: capitals and digits alone may be a clue of a game.
+    Assigned,
+    /// `The password: …`, as a sentence has it: only what no person says.
+    Said,
+}
 
 /// Adds the secrets that their place gives away.
 pub(super) fn find(text: &str, found: &mut Vec<Secret>) {
     let bytes = text.as_bytes();
     for at in memchr::memchr3_iter(b'=', b':', b'>', bytes) {
         found.extend(after_separator(bytes, at, at + 1));
+        if name_before(bytes, at).is_some_and(|name| is_cookie(&bytes[name])) {
+            in_cookies(bytes, at + 1, found);
+        }
     }
     for at in memchr_iter(b'%', bytes) {
         // An equals sign or a colon as URLs and JSON write it.
@@ -67,8 +45,10 @@ pub(super) fn find(text: &str, found: &mut Vec<Secret>) {
             found.extend(after_separator(bytes, at, at + 3));
         }
     }
-    for at in memmem::find_iter(bytes, b"\\u003d") {
-        found.extend(after_separator(bytes, at, at + 6));
+    for mark in ["\\u003d", "：", "＝"] {
+        for at in memmem::find_iter(bytes, mark) {
+            found.extend(after_separator(bytes, at, at + mark.len()));
+        }
     }
     for at in memmem::find_iter(bytes, b"--") {
         found.extend(after_option(bytes, at + 2));
@@ -86,35 +66,64 @@ pub(super) fn find(text: &str, found: &mut Vec<Secret>) {
 
 /// The secret of `name=value`, `"name": "value"`, `name => value` or `<name>value`.
 fn after_separator(bytes: &[u8], separator: usize, value: usize) -> Option<Secret> {
-    let name = name_before(bytes, separator)?;
+    let range = name_before(bytes, separator);
     // `=>` is found by its equals sign. Without it, `>` ends a tag, or sends the output of a command to a file.
-    if bytes[separator] == b'>' && (name.end < separator || !bytes[..name.start].ends_with(b"<")) {
-        return None;
+    if bytes[separator] == b'>' {
+        range.as_ref().filter(|name| name.end == separator && bytes[..name.start].ends_with(b"<"))?;
     }
-    // The signature of a shared access URL of Azure.
-    let signs = bytes[..separator].ends_with(b"&sig") || bytes[..separator].ends_with(b"?sig");
-    let kind = if signs { "secret" } else { kind_of(&bytes[name])? };
+    let name = match range {
+        Some(range) => parameter(bytes, range.clone()).or_else(|| of_range(bytes, range, separator)),
+        None => None,
+    };
+    let name = name.or_else(|| foreign(&bytes[..separator]))?;
     let more = bytes[value..].iter().take(2).take_while(|byte| matches!(byte, b'=' | b'>' | b':')).count();
     if bytes[separator] == b':' && more > 0 && bytes[value] == b':' {
         return None;
     }
-    value_at(bytes, value + more, kind).or_else(|| {
+    let look = match bytes[separator] {
+        _ if !name.is_word => Look::Plain,
+        // The first byte of a colon of East Asian scripts.
+        b':' | 0xef => Look::Said,
+        b'=' => Look::Assigned,
+        _ => Look::Plain,
+    };
+    value_at(bytes, value + more, name.kind, look).or_else(|| {
         // `Authorization: token VALUE`; `Bearer` and `Basic` are found wherever they stand.
         let start = value + bytes[value..].iter().take_while(|&&byte| byte == b' ').count();
         let scheme = [&b"token "[..], b"Token ", b"SSWS ", b"ApiKey ", b"Key "];
         let scheme = scheme.iter().find(|scheme| bytes[start..].starts_with(scheme))?;
-        value_at(bytes, start + scheme.len(), kind)
+        value_at(bytes, start + scheme.len(), name.kind, look)
     })
+}
+
+/// What the name in a range announces. A name in quotes is one of a program.
+fn of_range(bytes: &[u8], range: Range<usize>, separator: usize) -> Option<Name> {
+    let name = named(&bytes[range.clone()])?;
+    let is_quoted = bytes[range.end..separator].iter().any(|byte| b"\"'`".contains(byte));
+    Some(Name { is_word: name.is_word && !is_quoted, ..name })
+}
+
+/// Adds the values of cookies that look like keys.
+pub(super) fn in_cookies(bytes: &[u8], start: usize, found: &mut Vec<Secret>) {
+    let rest = &bytes[start..bytes.len().min(start + 2 * LONGEST)];
+    let end = rest.iter().position(|byte| b"\r\n`".contains(byte)).unwrap_or(rest.len());
+    for at in memchr_iter(b'=', &rest[..end]) {
+        let range = until(bytes, start + at + 1, in_key);
+        found.extend(
+            is_secret(bytes, range, SHORTEST_KEY, Look::Plain).map(|range| Secret { range, kind: "cookie" }),
+        );
+    }
 }
 
 /// The secret of `--name value`.
 fn after_option(bytes: &[u8], start: usize) -> Option<Secret> {
     let length = bytes[start..].iter().take_while(|byte| in_name(byte)).count();
-    let kind = kind_of(&bytes[start..start + length])?;
-    (bytes.get(start + length) == Some(&b' ')).then(|| value_at(bytes, start + length, kind))?
+    let name = named(&bytes[start..start + length])?;
+    (bytes.get(start + length) == Some(&b' '))
+        .then(|| value_at(bytes, start + length, name.kind, Look::Plain))?
 }
 
-fn in_name(byte: &u8) -> bool {
+pub(super) fn in_name(byte: &u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
 }
 
@@ -126,33 +135,23 @@ fn name_before(bytes: &[u8], separator: usize) -> Option<Range<usize>> {
         end -= count;
     }
     let length = bytes[..end].iter().rev().take(64).take_while(|byte| in_name(byte)).count();
-    (length > 0).then_some(end - length..end)
-}
-
-/// The kind of secret that a name announces.
-fn kind_of(name: &[u8]) -> Option<&'static str> {
-    let mut folded = [0; 64];
-    let mut length = 0;
-    for &byte in name.iter().filter(|byte| byte.is_ascii_alphanumeric()) {
-        *folded.get_mut(length)? = byte.to_ascii_lowercase();
-        length += 1;
+    let mut start = end - length;
+    // The letters of an escape such as `\\n` do not belong to it.
+    if bytes[..start].ends_with(b"\\") && length > 1 {
+        start += if bytes[start..end].starts_with(b"u00") { 5.min(length - 1) } else { 1 };
     }
-    let folded = &folded[..length];
-    let ends = |with: &[&str]| with.iter().any(|ending| folded.ends_with(ending.as_bytes()));
-    let shouted = || name.ends_with(b"_KEY") && !name.iter().any(u8::is_ascii_lowercase);
-    if ends(&PASSWORDS) {
-        Some("password")
-    } else if (ends(&KEYS) || shouted()) && !ends(&HARMLESS) {
-        Some("secret")
-    } else {
-        None
-    }
+    (length > 0).then_some(start..end)
 }
 
 /// The secret behind a separator, if the value there looks like one.
-fn value_at(bytes: &[u8], start: usize, kind: &'static str) -> Option<Secret> {
+pub(super) fn value_at(bytes: &[u8], start: usize, kind: &'static str, look: Look) -> Option<Secret> {
     let mut start = start;
     start += bytes[start..].iter().take(8).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    if look != Look::Said
+        && let Some(line) = next_line(bytes, start)
+    {
+        return on_line(bytes, line, kind, look);
+    }
     if matches!(bytes[start..], [b'\\', b'"' | b'\'', ..]) {
         start += 1;
     }
@@ -162,15 +161,63 @@ fn value_at(bytes: &[u8], start: usize, kind: &'static str) -> Option<Secret> {
         (Some(quote), "password") => {
             until(bytes, start, |byte| byte != quote && byte != b'\\' && byte.is_ascii_graphic())
         }
-        (None, "password") => until(bytes, start, |byte| in_key(byte) || b"!@#$^*?".contains(&byte)),
+        (None, "password") => password(bytes, start),
         _ => until(bytes, start, in_key),
     };
-    let shortest = if kind == "password" { SHORTEST_PASSWORD } else { SHORTEST_KEY };
-    is_secret(bytes, range, shortest).map(|range| Secret { range, kind })
+    is_secret(bytes, range, shortest(kind), look).map(|range| Secret { range, kind })
+}
+
+fn shortest(kind: &str) -> usize {
+    if kind == "password" { SHORTEST_PASSWORD } else { SHORTEST_KEY }
+}
+
+/// The range of a password without quotes. A `&` before the next parameter of an address ends it.
+pub(super) fn password(bytes: &[u8], start: usize) -> Range<usize> {
+    let range = until(bytes, start, |byte| in_key(byte) || b"!@#$^*?&".contains(&byte));
+    let value = &bytes[range.clone()];
+    let ends = |&at: &usize| {
+        let rest = &value[at + 1..];
+        let name = rest.iter().take_while(|byte| in_name(byte)).count();
+        rest.starts_with(b"amp;") || name > 0 && rest.get(name) == Some(&b'=') || rest.is_empty()
+    };
+    let length = memchr_iter(b'&', value).find(ends).unwrap_or(value.len());
+    start..start + length
+}
+
+/// The start of the next line, where nothing but the mark of a block of YAML stands before it.
+fn next_line(bytes: &[u8], start: usize) -> Option<usize> {
+    let mut start = start;
+    start += bytes[start..].iter().take(2).take_while(|byte| b"|>-\\".contains(byte)).count();
+    let ends: [&[u8]; 3] = [b"\r\n", b"\n", b"n"];
+    let end = ends.iter().find(|end| bytes[start..].starts_with(end))?;
+    // A written `\n`.
+    if **end == b"n"[..] && !bytes[..start].ends_with(b"\\") {
+        return None;
+    }
+    start += end.len();
+    Some(start + bytes[start..].iter().take(8).take_while(|byte| matches!(byte, b' ' | b'\t')).count())
+}
+
+/// The secret that is all of a line.
+fn on_line(bytes: &[u8], start: usize, kind: &'static str, look: Look) -> Option<Secret> {
+    let range = password(bytes, start);
+    let value = &bytes[range.clone()];
+    // The next name with its value.
+    let is_pair = value.trim_ascii_end().strip_suffix(b"=").unwrap_or(value).contains(&b'=')
+        || memmem::find(value, b"://").is_some();
+    let is_alone = bytes.get(range.end).is_none_or(|byte| b"\r\n\\\"'`, &%<\x1b".contains(byte));
+    (is_alone && !is_pair)
+        .then(|| is_secret(bytes, range, shortest(kind), look))?
+        .map(|range| Secret { range, kind })
 }
 
 /// The range of a value if it is long enough, stands alone and looks random.
-fn is_secret(bytes: &[u8], range: Range<usize>, shortest: usize) -> Option<Range<usize>> {
+pub(super) fn is_secret(
+    bytes: &[u8],
+    range: Range<usize>,
+    shortest: usize,
+    look: Look,
+) -> Option<Range<usize>> {
     let value = &bytes[range.clone()];
     // A call, an index or a path of a program.
     let code = matches!(bytes.get(range.end), Some(b'(' | b'[' | b'{'))
@@ -187,7 +234,12 @@ fn is_secret(bytes: &[u8], range: Range<usize>, shortest: usize) -> Option<Range
     } else {
         55
     };
-    (long && !code && is_random(value, percent)).then_some(range)
+    let fits = match look {
+        Look::Plain => true,
+        Look::Assigned => !is_shouted(value),
+        Look::Said => !is_said(value),
+    };
+    (long && !code && fits && is_random(value, percent)).then_some(range)
 }
 
 /// The characters of keys: those of both kinds of base 64, of escapes in URLs, and what joins them.
@@ -219,7 +271,8 @@ fn after_scheme(bytes: &[u8], at: usize, first: u8, end: usize, kind: &'static s
     if start == end || (basic && !is_user_and_password(value)) {
         return None;
     }
-    is_secret(bytes, range, if basic { 12 } else { SHORTEST_KEY }).map(|range| Secret { range, kind })
+    is_secret(bytes, range, if basic { 12 } else { SHORTEST_KEY }, Look::Plain)
+        .map(|range| Secret { range, kind })
 }
 
 /// True for the base 64 of `user:password`.
@@ -256,5 +309,5 @@ fn in_user_part(bytes: &[u8], start: usize) -> Option<Secret> {
     let end = rest.iter().rposition(|&byte| byte == b'@')?;
     let colon = rest[..end].iter().position(|&byte| byte == b':')?;
     let range = start + colon + 1..start + end;
-    is_secret(bytes, range, SHORTEST_PASSWORD).map(|range| Secret { range, kind: "password" })
+    is_secret(bytes, range, SHORTEST_PASSWORD, Look::Plain).map(|range| Secret { range, kind: "password" })
 }

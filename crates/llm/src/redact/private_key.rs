@@ -35,7 +35,27 @@ pub(super) fn find(text: &str) -> Vec<Secret> {
             found.push(Secret { range: start..end, kind: "private key" });
         }
     }
+    found.extend(putty(text));
     found
+}
+
+/// Finds the private part of PuTTY's files: the lines behind `Private-Lines:`, and their checksum.
+fn putty(text: &str) -> impl Iterator<Item = Secret> {
+    const BEGIN: &str = "Private-Lines:";
+    memmem::find_iter(text.as_bytes(), BEGIN).filter_map(|at| {
+        let start = at + BEGIN.len();
+        let number = text[start..].find(|char: char| !char.is_ascii_digit() && char != ' ')?;
+        let start = start + number;
+        let length = base64_length(&text[start..]);
+        let rest = &text[start + length..];
+        let line = rest.trim_start_matches(['\\', 'n', 'r', '\r', '\n']);
+        let hash = ["Private-MAC: ", "Private-Hash: "].iter().find_map(|name| line.strip_prefix(name));
+        let hash = hash.map_or(0, |hash| {
+            let digits = hash.find(|char: char| !char.is_ascii_hexdigit()).unwrap_or(hash.len());
+            rest.len() - hash.len() + digits
+        });
+        (length >= 40).then_some(Secret { range: start..start + length + hash, kind: "private key" })
+    })
 }
 
 /// True if a text has a line of base 64, which a mere mention of both lines has not.

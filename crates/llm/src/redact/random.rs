@@ -45,6 +45,40 @@ pub(super) fn is_example(text: &[u8]) -> bool {
     EXAMPLES.iter().any(|example| memchr::memmem::find(&lower, example.as_bytes()).is_some())
 }
 
+/// True if a value may be a password that a game tells: shorter than ten characters, of two kinds of characters where
+/// it is no long one, or of words and numbers in a row.
+pub(super) fn is_said(value: &[u8]) -> bool {
+    let has = |class: fn(&u8) -> bool| value.iter().any(class);
+    let mixed = has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_digit);
+    let long = value.len() >= 24 && !value.contains(&b'-');
+    value.len() < 10 || !mixed && !long || is_spoken(value)
+}
+
+/// True for a short value without small letters, such as `GATE-77-B`.
+pub(super) fn is_shouted(value: &[u8]) -> bool {
+    value.len() < 20 && !value.iter().any(u8::is_ascii_lowercase)
+}
+
+/// True for words and numbers such as `Delta-7734-Omega`: letters and digits change seldom, and a capital begins a word
+/// or all of it are capitals.
+fn is_spoken(value: &[u8]) -> bool {
+    let kind = |byte: u8| (byte.is_ascii_alphabetic(), byte.is_ascii_digit());
+    let runs = value.chunk_by(|&a, &b| kind(a) == kind(b)).filter(|run| run[0].is_ascii_alphanumeric());
+    let is_word = |run: &[u8]| {
+        let small = |run: &[u8]| run.iter().all(|byte| !byte.is_ascii_uppercase());
+        small(&run[1..]) || run.iter().all(|byte| !byte.is_ascii_lowercase())
+    };
+    let (mut count, mut length) = (0, 0);
+    for run in runs {
+        if !is_word(run) {
+            return false;
+        }
+        count += 1;
+        length += run.len();
+    }
+    length * 2 >= count * 5
+}
+
 /// True if a value looks as if a generator of passwords or keys had made it: fewer than `percent` per cent of its
 /// neighbouring characters are common pairs.
 pub(super) fn is_random(value: &[u8], percent: usize) -> bool {

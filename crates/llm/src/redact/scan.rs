@@ -41,7 +41,8 @@ pub(super) fn find(text: &str, found: &mut Vec<Secret>) {
 
 /// The characters that secrets of the table consist of, and those that join them to an address.
 fn in_run(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'~' | b'+' | b'/' | b':' | b'=')
+    byte.is_ascii_alphanumeric()
+        || matches!(byte, b'_' | b'-' | b'.' | b'~' | b'+' | b'/' | b':' | b'=' | b'$' | b'%')
 }
 
 /// Finds secrets between `start` and the end of `bytes`, a run of characters without a space.
@@ -97,7 +98,7 @@ fn matched(format: &Format, bytes: &[u8], free: usize, at: usize) -> Option<Rang
 fn length_of(part: &Part, rest: &[u8], bounded: bool) -> Option<usize> {
     let rest = rest.strip_prefix(part.joint.as_bytes())?;
     let near = &rest[..rest.len().min(part.max.saturating_add(MARKS))];
-    let length = near.iter().position(|&byte| !part.alphabet.holds(byte)).unwrap_or(near.len());
+    let length = part.alphabet.length(near);
     let taken = length.min(part.max);
     let ends = !bounded || rest[taken..length].iter().all(|byte| !byte.is_ascii_alphanumeric());
     (taken >= part.min && ends).then_some(taken)
@@ -138,7 +139,13 @@ fn is_mixed(format: &Format, key: &[u8]) -> bool {
     // One in 28 random keys of 16 characters of base 32 has no digit.
     let capitals = format.parts.iter().all(|part| part.alphabet == Alphabet::Upper);
     let random = different >= 6 && (letters || digits || capitals);
-    random && (format.anywhere || !is_wordy(body, 65) && !is_example(body))
+    // A number before the prefix may hold `12345`.
+    let secret = if format.before.as_ref().is_some_and(|part| part.alphabet == Alphabet::Digits) {
+        &body[body.iter().take_while(|byte| byte.is_ascii_digit()).count()..]
+    } else {
+        body
+    };
+    random && (format.anywhere || !is_wordy(secret, 65) && !is_example(secret))
 }
 
 /// Recognises a signed JSON web token (RFC 7519): three parts, of which the first two are JSON objects in base 64.

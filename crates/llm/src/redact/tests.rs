@@ -43,9 +43,10 @@ fn is_masked(text: &str, parts: &[String], context: &str) -> bool {
 /// words by chance.
 #[test]
 fn the_documented_formats_are_masked_wherever_they_stand() {
-    const KEYS: usize = 16;
+    const KEYS: usize = 6;
     let mut dice = Dice(7);
     let mut by_context = [0; CONTEXTS.len()];
+    let mut known_badly = Vec::new();
     for (name, sample) in SAMPLES {
         let mut missed = Vec::new();
         for (number, context) in CONTEXTS.iter().enumerate() {
@@ -58,20 +59,23 @@ fn the_documented_formats_are_masked_wherever_they_stand() {
                 }
             }
         }
-        assert!(missed.len() * 100 <= 3 * KEYS * CONTEXTS.len(), "{name}: {missed:#?}");
+        if missed.len() * 100 > 3 * KEYS * CONTEXTS.len() {
+            known_badly.push((name, missed.len(), missed.into_iter().step_by(KEYS).collect::<Vec<_>>()));
+        }
     }
+    assert!(known_badly.is_empty(), "{known_badly:#?}");
     for (missed, context) in by_context.into_iter().zip(CONTEXTS) {
         assert!(missed * 100 <= KEYS * SAMPLES.len(), "{missed} missed in {context}");
     }
 }
 
 #[test]
-fn at_least_106_formats_have_a_sample() {
+fn at_least_200_samples_are_tried() {
     let mut names: Vec<&str> = SAMPLES.iter().map(|(name, _)| *name).collect();
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), SAMPLES.len());
-    assert!(names.len() >= 106, "{}", names.len());
+    assert!(names.len() >= 200, "{}", names.len());
 }
 
 #[test]
@@ -165,6 +169,77 @@ fn text_that_resembles_a_secret_stays() {
         "next_page_token=CAUQAA2b7fK3hZq9d8",
     ] {
         assert_eq!(redact(text), None, "{text}");
+    }
+}
+
+/// What a game says of its own passwords, codes, numbers and names.
+#[test]
+fn no_clue_of_a_game_is_masked() {
+    let clues = include_str!("../../../../fixtures/redact/clues.txt");
+    let lines: Vec<&str> = clues.lines().collect();
+    assert!(lines.len() >= 300, "{}", lines.len());
+    let masked: Vec<&&str> = lines.iter().filter(|line| redact(line).is_some()).collect();
+    assert_eq!(masked, [] as [&&str; 0], "{} of {}", masked.len(), lines.len());
+    // A page of them is as harmless as each.
+    assert_eq!(redact(clues), None);
+    assert_eq!(redact(&serde_json::json!(clues).to_string()), None);
+}
+
+#[test]
+fn a_recovery_phrase_is_masked_and_prose_is_not() {
+    // The first test vector of BIP 39 that has all its words apart.
+    let phrase = ["legal winner thank year wave sausage", "worth useful legal winner thank yellow"].join(" ");
+    assert_eq!(redacted(&format!("It is {phrase}.")), "It is (recovery phrase masked).");
+    assert_eq!(redacted(&format!("`{}`", phrase.replace(' ', "\n"))), "`(recovery phrase masked)`");
+    assert_eq!(redacted(&format!("x\\n{phrase}\\n")), "x\\n(recovery phrase masked)\\n");
+    assert!(!redacted(&phrase.replace(' ', "\\n")).contains("winner"));
+    let words = phrase.split(' ').enumerate();
+    let numbered = words.map(|(at, word)| format!("{}. {word}\n", at + 1)).collect::<String>();
+    assert!(!redacted(&numbered).contains("winner"), "{}", redacted(&numbered));
+    let eleven = phrase.rsplit_once(' ').unwrap().0;
+    assert_eq!(redact(eleven), None);
+    assert_eq!(
+        redact("wait until all other people leave, then follow them across that long dark tunnel"),
+        None
+    );
+}
+
+#[test]
+fn personal_data_is_found_by_its_check_digits_and_marks() {
+    let masked = |text: &str| {
+        let mut found = Vec::new();
+        personal::find(text, &mut found);
+        found.iter().map(|secret| (secret.kind, text[secret.range.clone()].to_owned())).collect::<Vec<_>>()
+    };
+    for (kind, text) in [
+        ("mail address", "jane.doe.77@example.org"),
+        ("telephone number", "+49 171 2345678"),
+        ("telephone number", "+1 (555) 010-0199"),
+        ("telephone number", "0171/2345678"),
+        ("telephone number", "(020) 7946 0018"),
+        ("payment card", "4111111111111111"),
+        ("payment card", "5454 5454 5454 5454"),
+        ("payment card", "3782-822463-10005"),
+        ("IBAN", "DE89370400440532013000"),
+        ("IBAN", "GB29 NWBK 6016 1331 9268 19"),
+    ] {
+        for context in ["@", "Write to @.", "(@)", "a: \"@\", b", "<@>", "@ and more", "@ OK"] {
+            let text_there = context.replace('@', text);
+            assert_eq!(masked(&text_there), [(kind, text.to_owned())], "{text_there}");
+        }
+    }
+    for text in [
+        "git@example.org:owner/repository.git",
+        "4111111111111112",
+        "DE89370400440532013001",
+        "room 101 at 12:30, 2026-11-27",
+        "version 1.2.3+4",
+        "0451",
+        "user@localhost",
+        "turn the dial to 4, 17, 23",
+        "0.123456789",
+    ] {
+        assert_eq!(masked(text), [], "{text}");
     }
 }
 
