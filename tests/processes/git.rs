@@ -214,6 +214,27 @@ fn a_name_of_a_branch_or_commit_is_only_a_label() {
     assert!(!world.at("r/pwned").exists());
 }
 
+/// A clone may bring a file with any name.
+#[test]
+fn a_name_that_looks_like_an_option_is_a_file() {
+    let world = World::new();
+    world.clones(&["a"]);
+    let names = ["-x.md", "--help.md", "--", "-"];
+    fs::write(world.at("a/.gitattributes"), "* merge=memories diff=memories\n").unwrap();
+    for text in ["one", "two"] {
+        for name in names {
+            fs::write(world.at("a").join(name), format!("{text}\n")).unwrap();
+        }
+        world.git("a", &["add", "-A"]);
+        world.git("a", &["commit", "-qm", text]);
+    }
+    names.iter().for_each(|name| fs::write(world.at("a").join(name), "three\n").unwrap());
+    for (arguments, old, new) in [(&["diff"][..], "two", "three"), (&["log", "-p", "-1"], "one", "two")] {
+        let patch = world.git("a", arguments);
+        assert_eq!(patch.matches(&format!("\n-{old}\n+{new}\n")).count(), names.len(), "{patch}");
+    }
+}
+
 #[test]
 fn a_base_with_a_conflict_does_not_stop_a_merge() {
     let world = World::new();

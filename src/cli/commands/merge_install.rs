@@ -117,10 +117,12 @@ fn configuration(program: &str) -> [(&'static str, String); 4] {
     // Git takes each exit code up to 128 for a file that was merged, with conflicts or without. It would go on with ours
     // alone where the program is missing (127) or refuses.
     let driver = format!(
-        "{driver} merge -L %X -L %S -L %Y --path %P %O %A %B; code=$?; test $code -le 1 && exit $code; exit 129"
+        "{driver} merge -L %X -L %S -L %Y --path=%P -- %O %A %B; code=$?; test $code -le 1 && exit $code; exit 129"
     );
-    // Without the program, `git diff` still shows the file.
-    let textconv = format!("show() {{ {program} diff --textconv \"$1\" 2>/dev/null || cat \"$1\"; }}; show");
+    // Without the program, `git diff` still shows the file. A name such as `-x.md` or `-` is no option and no stdin.
+    let textconv = format!(
+        "show() {{ case $1 in -*) set -- \"./$1\";; esac; {program} diff --textconv=\"$1\" 2>/dev/null || cat \"$1\"; }}; show"
+    );
     [
         ("merge.memories.name", "memories, merged by what they mean".to_owned()),
         ("merge.memories.driver", driver),
