@@ -13,6 +13,8 @@ mod facts;
 mod failure;
 mod git;
 mod interrupt;
+#[cfg(feature = "agents")]
+mod machine;
 mod own_program;
 mod pager;
 mod paint;

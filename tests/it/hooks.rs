@@ -348,6 +348,34 @@ fn a_secret_is_masked_by_its_place_and_never_taken_for_another() {
     assert!(said.contains("in nearly the same words") && !said.contains("nothing has changed"), "{said}");
 }
 
+/// An archive may bring a log whose commands nobody here has seen.
+#[test]
+fn a_log_of_another_machine_or_folder_does_not_count() {
+    let repository = repository("");
+    let folder = repository.path();
+    fails(folder, "npm test", MISSING);
+    fails(folder, "npm test", MISSING);
+    assert!(before(folder, "npm test").contains("Failed here"));
+    let log = log_of(folder);
+    assert!(log.lines().all(|line| line.starts_with("{\"machine\":\"")), "{log}");
+    let other = self::repository("");
+    let path = other.path().join(".memories/Memories.md");
+    fails(other.path(), "npm run other", MISSING);
+    fs::write(path.join("commands.jsonl"), &log).unwrap();
+    assert_eq!(before(other.path(), "npm test"), "");
+    ends(other.path());
+    assert_eq!(text_of(other.path()), "", "nothing of it is kept");
+    // What runs here counts beside it.
+    fails(other.path(), "npm test", MISSING);
+    assert!(before(other.path(), "npm test").contains("Failed here"), "{}", log_of(other.path()));
+    // No forged name is the right one.
+    for name in ["", "0000000000000000"] {
+        let own = log.lines().next().unwrap().split('"').nth(3).unwrap();
+        fs::write(path.join("commands.jsonl"), log.replace(own, name)).unwrap();
+        assert_eq!(before(other.path(), "npm test"), "");
+    }
+}
+
 /// A log may come with a repository.
 #[test]
 fn a_log_by_a_stranger_is_cut_and_has_no_future() {

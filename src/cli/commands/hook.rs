@@ -13,6 +13,7 @@ use serde_json::Value;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
+use crate::cli::machine;
 use crate::cli::settings::{milliseconds_now, tools_environment};
 use crate::cli::working_folder::WorkingFolder;
 use memories_agents::work::verdict::Verdict;
@@ -68,6 +69,7 @@ pub fn run(mut cli: Cli<'_>, args: HookArgs) -> Result<u8, Failure> {
     let event = Event::read(agent, &payload)?;
     let here = event.folder.clone().unwrap_or_else(|| cli.settings.working_folder.folder().to_owned());
     let root = root_of(&here, notebook.store());
+    let machine = machine::name(cli.settings.user_folder.as_deref(), notebook.store());
     let work = Work {
         store: notebook.store(),
         root: &root,
@@ -75,8 +77,9 @@ pub fn run(mut cli: Cli<'_>, args: HookArgs) -> Result<u8, Failure> {
         session: &event.session,
         now: milliseconds_now(),
         environment: tools_environment(),
+        machine: &machine,
     };
-    let kept = |work: &Work<'_>| keep(&notebook, work.session, work.now, cli.settings.record.tried_per_place);
+    let kept = |work: &Work<'_>| keep(&notebook, work, cli.settings.record.tried_per_place);
     let said = match &event.kind {
         EventKind::Start => {
             // Lessons that cannot be stored now are stored the next time.

@@ -96,6 +96,7 @@ fn run_command(_: Cli<'_>, _: &FolderPath, _: &str) -> Result<u8, Failure> {
 fn run_command(cli: Cli<'_>, folder: &FolderPath, action: &str) -> Result<u8, Failure> {
     use serde_json::json;
 
+    use crate::cli::machine;
     use crate::cli::settings::{milliseconds_now, tools_environment};
     use memories_agents::work::Work;
     use memories_agents::work::verdict::Verdict;
@@ -103,6 +104,7 @@ fn run_command(cli: Cli<'_>, folder: &FolderPath, action: &str) -> Result<u8, Fa
     let notebook = cli.notebook()?;
     let root = cli.settings.working_folder.root().to_owned();
     let here = root.join(folder.to_path());
+    let machine = machine::name(cli.settings.user_folder.as_deref(), notebook.store());
     let work = Work {
         store: notebook.store(),
         root: &root,
@@ -110,6 +112,7 @@ fn run_command(cli: Cli<'_>, folder: &FolderPath, action: &str) -> Result<u8, Fa
         session: "",
         now: milliseconds_now(),
         environment: tools_environment(),
+        machine: &machine,
     };
     let Some(known) = work.known(action)? else {
         return Err(Failure::user("the command changes to a folder outside of the repository")

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::work::Work;
 use crate::work::command::Command;
 use crate::work::log::{Event, Line, Log, Outcome, append};
 use crate::work::verdict::{History, is_listed_as};
@@ -38,9 +39,10 @@ struct Kept<'a> {
 /// # Errors
 ///
 /// See [`NotebookError`].
-pub fn keep(notebook: &Notebook, session: &str, now: u64, limit: usize) -> Result<usize, NotebookError> {
+pub fn keep(notebook: &Notebook, work: &Work<'_>, limit: usize) -> Result<usize, NotebookError> {
+    let Work { session, now, machine, .. } = *work;
     let log = CommandLog::of(notebook.store().sidecar());
-    let lines = || Ok::<Vec<Line>, NotebookError>(Log::read(&log)?.lines().collect());
+    let lines = || Ok::<Vec<Line>, NotebookError>(Log::read(&log, machine)?.lines().collect());
     if actions(&lines()?).is_empty() {
         return Ok(0);
     }
@@ -58,7 +60,7 @@ pub fn keep(notebook: &Notebook, session: &str, now: u64, limit: usize) -> Resul
         }
         Ok(done)
     })?;
-    append(&log, &written.value)?;
+    append(&log, machine, &written.value)?;
     Ok(written.value.len())
 }
 

@@ -125,13 +125,22 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// Reads the log.
+    /// Reads the lines of a machine. A log that came with an archive has lines of another, which nobody here saw.
     ///
     /// # Errors
     ///
     /// See [`CommandLog::read`].
-    pub(crate) fn read(log: &CommandLog) -> Result<Log, StoreError> {
-        Ok(Log { text: log.read()? })
+    pub(crate) fn read(log: &CommandLog, machine: &str) -> Result<Log, StoreError> {
+        if machine.is_empty() {
+            return Ok(Log { text: String::new() });
+        }
+        let mut text = log.read()?;
+        let mark = mark(machine);
+        if !text.lines().all(|line| line.starts_with(&mark)) {
+            text =
+                text.lines().filter(|line| line.starts_with(&mark)).flat_map(|line| [line, "\n"]).collect();
+        }
+        Ok(Log { text })
     }
 
     /// All lines that can be read, oldest first.
@@ -161,12 +170,24 @@ impl Log {
     }
 }
 
-/// Adds lines to the log.
+/// The start of each line of a machine.
+fn mark(machine: &str) -> String {
+    format!("{{\"machine\":\"{machine}\",")
+}
+
+/// Adds lines of a machine to the log. Without a name of the machine nobody would believe them.
 ///
 /// # Errors
 ///
 /// See [`CommandLog::append`].
-pub(crate) fn append(log: &CommandLog, lines: &[Line]) -> Result<(), StoreError> {
-    let written = lines.iter().filter_map(|line| serde_json::to_string(line).ok());
+pub(crate) fn append(log: &CommandLog, machine: &str, lines: &[Line]) -> Result<(), StoreError> {
+    if machine.is_empty() {
+        return Ok(());
+    }
+    let mark = mark(machine);
+    let written = lines.iter().filter_map(|line| {
+        let text = serde_json::to_string(line).ok()?;
+        Some(mark.clone() + text.strip_prefix('{')?)
+    });
     log.append(&written.collect::<Vec<_>>())
 }

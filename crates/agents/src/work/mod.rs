@@ -62,6 +62,9 @@ pub struct Work<'a> {
     pub now: u64,
     /// A hash of the variables of the environment on which tools depend.
     pub environment: u64,
+    /// A name of this machine that nobody else knows; empty if there is none. Lines of the log that bear no such name
+    /// do not count.
+    pub machine: &'a str,
 }
 
 /// Knowledge of a command.
@@ -119,7 +122,7 @@ impl Work<'_> {
         let shown = masked(text);
         let command = Command::read(&shown);
         let Some(surroundings) = self.surroundings(&command) else { return Ok(None) };
-        let log = Log::read(&self.log())?;
+        let log = Log::read(&self.log(), self.machine)?;
         let mut lines = log.since(surroundings.folder.as_str(), command.action);
         // A log that came with a repository may claim anything of times to come.
         lines.retain(|line| line.at <= self.now);
@@ -163,12 +166,12 @@ impl Work<'_> {
         }
         let Some(folder) = self.folder() else { return Ok(()) };
         let event = Event::Begun { id: id.to_owned(), here: self.here.to_string_lossy().into_owned() };
-        Ok(append(&self.log(), &[self.line(&folder, event)])?)
+        Ok(append(&self.log(), self.machine, &[self.line(&folder, event)])?)
     }
 
     /// When and in which folder a call began, where that was noted.
     fn begun(&self, id: &str) -> Result<Option<(u64, PathBuf)>, NotebookError> {
-        let lines = Log::read(&self.log())?.naming(id);
+        let lines = Log::read(&self.log(), self.machine)?.naming(id);
         Ok(lines.into_iter().rev().find_map(|line| match line.event {
             Event::Begun { id: begun, here } if begun == id => Some((line.at, PathBuf::from(here))),
             _ => None,
@@ -220,11 +223,11 @@ impl Work<'_> {
             environment: surroundings.environment,
             may_change: command.may_change,
         };
-        append(&self.log(), &[self.line(&surroundings.folder, Event::Ran(run))])?;
+        append(&self.log(), self.machine, &[self.line(&surroundings.folder, Event::Ran(run))])?;
         if outcome != Outcome::Failed {
             return Ok(None);
         }
-        let lines = Log::read(&self.log())?.since(surroundings.folder.as_str(), command.action);
+        let lines = Log::read(&self.log(), self.machine)?.since(surroundings.folder.as_str(), command.action);
         let history = History::of(command.action, surroundings.folder.as_str(), &lines);
         let times = history.map_or(1, |history| history.failures);
         let times = if times > 1 { format!(" {times} times") } else { String::new() };
@@ -252,7 +255,7 @@ impl Work<'_> {
             environment: surroundings.environment,
             may_change,
         };
-        append(&self.log(), &[self.line(&surroundings.folder, Event::Ran(run))])?;
+        append(&self.log(), self.machine, &[self.line(&surroundings.folder, Event::Ran(run))])?;
         Ok(None)
     }
 
@@ -265,7 +268,7 @@ impl Work<'_> {
         let Some(surroundings) = self.surroundings(&Command::read("")) else { return Ok(()) };
         let name = redacted(&surroundings.name_of(path));
         let line = self.line(&surroundings.folder, Event::Edited(name));
-        Ok(append(&self.log(), &[line])?)
+        Ok(append(&self.log(), self.machine, &[line])?)
     }
 
     /// True the first time that the session asks to hold back a command in these circumstances.
@@ -279,10 +282,10 @@ impl Work<'_> {
         let is_same = |line: &Line| {
             line.session == self.session && matches!(line.event, Event::Held(held) if held == command.wording)
         };
-        if Log::read(&self.log())?.lines().any(|line| is_same(&line)) {
+        if Log::read(&self.log(), self.machine)?.lines().any(|line| is_same(&line)) {
             return Ok(false);
         }
-        append(&self.log(), &[self.line(&surroundings.folder, Event::Held(command.wording))])?;
+        append(&self.log(), self.machine, &[self.line(&surroundings.folder, Event::Held(command.wording))])?;
         Ok(true)
     }
 
@@ -292,7 +295,7 @@ impl Work<'_> {
     ///
     /// When the log cannot be read.
     pub fn last_folders(&self, count: usize) -> Result<Vec<Scope>, NotebookError> {
-        let log = Log::read(&self.log())?;
+        let log = Log::read(&self.log(), self.machine)?;
         let lines: Vec<Line> = log.lines().collect();
         let mut folders: Vec<Scope> = Vec::new();
         for line in lines.iter().rev() {
