@@ -53,7 +53,7 @@ pub(crate) use environment::{agent_folders, tools_environment};
 pub(crate) use file::Layer;
 pub(crate) use found::find_settings;
 pub(crate) use restricted::{restricted_keys, shown_setting};
-pub(crate) use trust_list::{TrustList, Trusted};
+pub(crate) use trust_list::{TrustList, Trusted, sha256};
 
 use environment::trusted;
 use file::{SettingsFiles, command, duration, size, small};

@@ -152,6 +152,60 @@ fn a_trusted_file_runs_its_program_until_it_changes() {
 }
 
 #[test]
+fn what_was_shown_is_trusted_and_nothing_else() {
+    let person = Person::with("[llm]\nprovider = \"command\"\ncommand = \"true\"\n");
+    let path = person.repository.join("memories.toml");
+    let (_, _, stderr) = person.run(&["trust", "--dry-run"], "");
+    let hash = stderr.trim_end().trim_end_matches('`').rsplit(' ').next().unwrap().to_owned();
+    let shown: Value = serde_json::from_str(&person.ok(&["trust", "--dry-run", "--json"])).unwrap();
+    assert_eq!(shown["sha256"], hash.as_str(), "{stderr}");
+    fs::write(&path, "[llm]\nprovider = \"command\"\ncommand = \"false\"\n").unwrap();
+    let (code, stdout, stderr) = person.run(&["trust", "--sha256", &hash], "");
+    assert_eq!((code, stdout.as_str()), (Some(4), ""), "{stderr}");
+    assert!(
+        stderr.contains("is not what was shown") && stderr.contains("memories trust --dry-run"),
+        "{stderr}"
+    );
+    assert_eq!(person.ok(&["trust", "--list"]), "");
+    fs::write(&path, "[llm]\nprovider = \"command\"\ncommand = \"true\"\n").unwrap();
+    person.ok(&["trust", "--sha256", &hash.to_uppercase()]);
+    assert!(person.ok(&["trust", "--list"]).starts_with("trusted  "));
+}
+
+#[test]
+fn personal_data_is_masked_where_the_person_says_so() {
+    let settings = "[record]\nmask_personal = false\n";
+    let person = Person::with("");
+    let words = "Write to jane.doe@example.org, call +49 171 2345678, pay DE89 3704 0044 0532 0130 00.";
+    let record = |turn: &str| {
+        let arguments =
+            ["record", "--location", "5", "--action", turn, "--response", words, "--remember", words];
+        let (code, stdout, stderr) = person.run(&arguments, "");
+        assert_eq!(code, Some(0), "{stdout}{stderr}");
+        (
+            fs::read_to_string(person.repository.join("below/Memories.md"))
+                .unwrap_or_else(|_| fs::read_to_string(person.repository.join("Memories.md")).unwrap()),
+            stderr,
+        )
+    };
+    assert!(record("look").0.contains("jane.doe@example.org"));
+    fs::remove_file(person.repository.join("below/Memories.md"))
+        .or_else(|_| fs::remove_file(person.repository.join("Memories.md")))
+        .unwrap();
+    fs::write(person.path("home/.config/memories/memories.toml"), "[record]\nmask_personal = true\n")
+        .unwrap();
+    for found in ["", settings] {
+        fs::write(person.repository.join("memories.toml"), found).unwrap();
+        let (text, stderr) = record("look around");
+        for kept in ["jane.doe", "2345678", "DE89"] {
+            assert!(!text.contains(kept), "{text}");
+        }
+        assert!(text.contains("(mail address masked)") && text.contains("(IBAN masked)"), "{text}");
+        assert_eq!(stderr.contains("`record.mask_personal`"), !found.is_empty(), "{stderr}");
+    }
+}
+
+#[test]
 fn trust_of_one_folder_is_no_trust_of_another() {
     let scratch = tempfile::tempdir().unwrap();
     let mark = scratch.path().join("mark");

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
-use crate::cli::settings::{Layer, TrustList, Trusted, restricted_keys, shown_setting};
+use crate::cli::settings::{Layer, TrustList, Trusted, restricted_keys, sha256, shown_setting};
 use crate::cli::ui::Ui;
 
 /// Let a settings file that was found start programs and name hosts
@@ -21,6 +21,7 @@ folder, and a `memory_file` that is not Markdown.
 
 Read the keys that are shown: what `command` names runs with your rights. A file
 that changes is no longer trusted. Programs that it names are not part of it.
+With --sha256 exactly the content is trusted that --dry-run has shown before.
 
 The list is the file `trusted` in the folder of your own settings, which is
 `memories` in $XDG_CONFIG_HOME, else in ~/.config. A memories.toml in that
@@ -28,13 +29,14 @@ folder, and one that `--config` or MEMORIES_CONFIG names, needs no trust.
 
 Examples:
   memories trust --dry-run
+  memories trust --sha256 HASH
   memories trust
   memories trust ../game/memories.toml
   memories trust --list
   memories trust --remove
 
-With --json: {version, outcome, file, keys: {KEY: VALUE}}; outcome is trusted,
-not_needed or dry_run. With --list {version, files: [{path, state}]}; state is
+With --json: {version, outcome, file, sha256, keys: {KEY: VALUE}}; outcome is
+trusted, not_needed or dry_run. With --list {version, files: [{path, state}]}; state is
 trusted, changed or missing. With --remove {version, outcome, file}.")]
 pub(crate) struct TrustArgs {
     /// The settings file [default: the one that would be found]
@@ -49,6 +51,9 @@ pub(crate) struct TrustArgs {
     /// Show the keys that would count, and change nothing
     #[arg(short = 'n', long, conflicts_with_all = ["list", "remove"])]
     dry_run: bool,
+    /// Trust the file only if its content has this SHA-256
+    #[arg(long, value_name = "HASH", conflicts_with_all = ["list", "remove", "dry_run"])]
+    sha256: Option<String>,
 }
 
 /// The facts about this command.
@@ -61,7 +66,7 @@ pub(crate) fn run(
     found: Option<PathBuf>,
     user_folder: Option<&Path>,
 ) -> Result<u8, Failure> {
-    let TrustArgs { settings, list, remove, dry_run } = args;
+    let TrustArgs { settings, list, remove, dry_run, sha256: expected } = args;
     let folder = user_folder.ok_or_else(|| {
         Failure::user("there is no folder for the list of trusted files: HOME is not set")
             .hint("set HOME or XDG_CONFIG_HOME to an absolute path, or name the settings with `--config`")
@@ -77,6 +82,14 @@ pub(crate) fn run(
         return remove_from(ui, folder, &path);
     }
     let (layer, content) = Layer::open(&path)?;
+    let sha256 = sha256(&content);
+    if expected.is_some_and(|expected| !expected.trim().eq_ignore_ascii_case(&sha256)) {
+        return Err(Failure::user(format!(
+            "`{}` is not what was shown: its SHA-256 is {sha256}",
+            path.display()
+        ))
+        .hint("look at it again with `memories trust --dry-run`"));
+    }
     let keys = restricted_keys(&layer);
     show_keys(ui, &layer, &keys)?;
     let outcome = match (keys.is_empty(), dry_run) {
@@ -93,9 +106,13 @@ pub(crate) fn run(
     let text = match outcome {
         "not_needed" => format!("{shown} sets nothing that needs trust\n"),
         "trusted" => format!("trusted {shown}\n"),
-        _ => String::new(),
+        _ => {
+            ui.notice(&format!("this content, and no other: `memories trust {shown} --sha256 {sha256}`"));
+            String::new()
+        }
     };
-    ui.answer(&json!({"outcome": outcome, "file": shown.to_string(), "keys": values}), &text)
+    let answer = json!({"outcome": outcome, "file": shown.to_string(), "sha256": sha256, "keys": values});
+    ui.answer(&answer, &text)
 }
 
 /// Shows what is decided about, before it is decided.

@@ -36,13 +36,14 @@ impl Trusted {
     pub(crate) fn of(path: &Path, content: &[u8]) -> Trusted {
         let path = absolute(path);
         let bytes = path.as_os_str().as_encoded_bytes();
-        let mut hash = Sha256::new();
-        hash.update((bytes.len() as u64).to_le_bytes());
-        hash.update(bytes);
-        hash.update(content);
-        let sha256 = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        let sha256 = sha256(&[&(bytes.len() as u64).to_le_bytes(), bytes, content].concat());
         Trusted { path: path.to_string_lossy().into_owned(), sha256 }
     }
+}
+
+/// The SHA-256 of bytes, in hexadecimal digits.
+pub(crate) fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The list, oldest entry first.
