@@ -8,6 +8,7 @@ use unicode_security::skeleton;
 use crate::problem::{Kind, Problem};
 use crate::scan::{BYTE_ORDER_MARK, LineNumbers};
 use crate::types::fold_title;
+use crate::types::text::plain;
 use crate::types::unseen::unseen;
 
 /// The lines with characters that are not seen, each once. A byte order mark may begin the file.
@@ -62,6 +63,15 @@ fn look(title: &str) -> String {
     } else {
         skeleton_of(title.trim())
     }
+}
+
+/// True if a person takes one name for the other: they differ in case alone, or in characters of other scripts, widths
+/// and styles that look the same. Names in ASCII differ otherwise, since `rn` and `m` are no trick there.
+pub fn look_alike(one: &str, other: &str) -> bool {
+    if one.is_ascii() && other.is_ascii() {
+        return one.eq_ignore_ascii_case(other);
+    }
+    look(&plain(one)) == look(&plain(other))
 }
 
 fn skeleton_of(text: &str) -> String {

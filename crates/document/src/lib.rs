@@ -87,6 +87,7 @@ pub mod version;
 pub mod visits;
 pub mod ways;
 
+pub use deceptive::look_alike;
 pub use entry::EntryMut;
 pub use entry::{EntryRef, EntrySpan};
 pub use entry_text::EntryText;

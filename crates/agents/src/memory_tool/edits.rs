@@ -63,6 +63,7 @@ fn create(draft: &mut Draft<'_>, path: &ToolPath, content: &str) -> Result<Strin
         return refused(format!("File {} already exists", path.named));
     }
     tree.refuse_below_file(path)?;
+    tree.refuse_look_alike(path, None)?;
     let (content, note) = masked(content);
     refuse_problem(&path.named, &content)?;
     let mut memory = new_entry(parent(&path.path).1, &path.path, &content);
@@ -144,6 +145,7 @@ fn rename(draft: &mut Draft<'_>, old: &ToolPath, new: &ToolPath) -> Result<Strin
         return refused(format!("The path {} does not exist", old.named));
     };
     tree.refuse_below_file(new)?;
+    tree.refuse_look_alike(new, Some(&old.path))?;
     if is_in(&composed(&new.path), &composed(&old.path)) {
         return refused(format!("Cannot rename {} to {}, which is inside it", old.named, new.named));
     }

@@ -2,6 +2,7 @@
 
 use crate::memory_tool::error::refused;
 use memories_document::fields::percent_decode;
+use memories_document::types::text::plain;
 use memories_document::types::unseen::unseen;
 use memories_llm::redact::redact;
 use memories_notebook::NotebookError;
@@ -59,7 +60,7 @@ impl ToolPath {
             let code = u32::from(hidden);
             return refused(format!("Path {named:?} has a character that nobody sees (U+{code:04X})"));
         }
-        let Some(path) = resolve(below).filter(|_| !hides_a_way(below)) else {
+        let Some(path) = resolve(below).filter(|_| !hides_a_way(below) && !looks_like_a_way(below)) else {
             return refused(format!("Path {named} would escape /memories directory"));
         };
         if path.len() > MAX_PATH {
@@ -153,6 +154,15 @@ fn hides_a_way(below: &str) -> bool {
     }
 }
 
+/// True for slashes, backslashes, dots and signs of escapes of full width and other styles: they look like a way.
+fn looks_like_a_way(below: &str) -> bool {
+    let plain = plain(below);
+    let count = |text: &str| text.split('/').filter(|name| matches!(*name, "." | "..")).count();
+    plain.matches('/').count() != below.matches('/').count()
+        || count(&plain) != count(below)
+        || hides_a_way(&plain)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -190,6 +200,11 @@ mod tests {
             "/memories/../../memories/a",
             "/memories/a/../../../etc/passwd",
             "/memories/%2e%2e/etc",
+            "/memories/．．/etc",
+            "/memories/‥/etc",
+            "/memories/a／b",
+            "/memories/a＼b",
+            "/memories/％2e％2e/etc",
             "/memories/%2E./a",
             "/memories/%252e%252e/a",
             "/memories/%25252fa",

@@ -216,6 +216,32 @@ fn folders_whose_paths_fold_to_one_id_have_sections_of_their_own() {
 }
 
 #[test]
+fn a_new_path_that_looks_like_another_is_refused() {
+    let place = Place::with("");
+    place.create("/memories/notes/café.txt", "one");
+    for path in [
+        "/memories/notes/cafe\u{301}.txt",
+        "/memories/notes/CAFÉ.txt",
+        "/memories/notes/ｃafé.txt",
+        "/memories/notes/саfé.txt",
+        "/memories/Notes/other.txt",
+        "/memories/nоtes/other.txt",
+    ] {
+        let said = place.refused(&json!({"command": "create", "path": path, "file_text": "two"}));
+        assert!(said.contains("exists"), "{path}: {said}");
+    }
+    for path in ["/memories/notes/cafe.txt", "/memories/notes/burn.txt", "/memories/notes/bum.txt"] {
+        place.create(path, "two");
+    }
+    let said = place.refused(&rename("/memories/notes/burn.txt", "/memories/notes/Bum.txt"));
+    assert!(said.contains("looks like /memories/notes/bum.txt"), "{said}");
+    // A file and a folder may change their own case.
+    place.done(&rename("/memories/notes/burn.txt", "/memories/notes/BURN.txt"));
+    place.done(&rename("/memories/notes", "/memories/Notes"));
+    assert_eq!(place.content("Notes/BURN.txt").as_deref(), Some("two"));
+}
+
+#[test]
 fn the_memory_file_is_read_as_it_stands() {
     let place = Place::with(OTHERS);
     assert!(place.done(&view("/memories")).ends_with("B\t/memories/Memories.md"));

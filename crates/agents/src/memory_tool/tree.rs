@@ -12,7 +12,7 @@ use crate::memory_tool::folders::sections_of;
 use crate::memory_tool::path::{ToolPath, ancestors, below, is_in, parent, shown};
 use memories_document::types::text::composed;
 use memories_document::types::{Memory, Scope};
-use memories_document::{Document, EntryText};
+use memories_document::{Document, EntryText, look_alike};
 use memories_notebook::NotebookError;
 
 /// Where files are looked for.
@@ -123,6 +123,32 @@ impl<'a> Tree<'a> {
             Some(file) => refused(format!("Cannot use {}: {} is a file", path.named, shown(file))),
             None => Ok(()),
         }
+    }
+
+    /// Refuses a new path that a person would take for another one, of which one folder may be a part. What is in
+    /// `moved` does not count.
+    pub(super) fn refuse_look_alike(
+        &self,
+        path: &ToolPath,
+        moved: Option<&str>,
+    ) -> Result<(), NotebookError> {
+        let known = || {
+            let written = self.files.values().map(|place| &place.path);
+            let written = written.chain(self.folders.values().map(|(path, _)| path)).map(String::as_str);
+            let paths = written.flat_map(|path| std::iter::once(path).chain(ancestors(path)));
+            paths.filter(|path| moved.is_none_or(|moved| !is_in(&composed(path), &composed(moved))))
+        };
+        let new = std::iter::once(path.path.as_str()).chain(ancestors(&path.path));
+        for new in new.filter(|new| !self.is_file(new) && !self.is_folder(new)) {
+            if let Some(other) = known().find(|other| look_alike(other, new)) {
+                return refused(format!(
+                    "{} looks like {}, which exists. Use that one, or choose another name.",
+                    shown(new),
+                    shown(other)
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// All files in a folder and below.

@@ -14,6 +14,11 @@ pub fn composed(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// A text in NFKC: characters of full width, of other styles and in one piece are the plain ones.
+pub fn plain(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() { Cow::Borrowed(text) } else { Cow::Owned(text.nfkc().collect()) }
+}
+
 /// A text in NFC and in lower case: the form in which names, titles, tags and words are compared.
 pub fn fold_case(text: &str) -> String {
     if text.is_ascii() {
