@@ -1,5 +1,6 @@
 """The Homebrew formula and the winget manifests: they name the archives of all platforms by address and checksum."""
 
+import hashlib
 import json
 import re
 from collections.abc import Mapping
@@ -8,6 +9,8 @@ from pathlib import Path
 # Of the manifests of winget; the fields used here exist since 1.0.
 WINGET_VERSION = "1.10.0"
 WINGET_ID = "Memories.Memories"
+# What this makes.
+MADE = {"SHA256SUMS", "memories.rb"}
 BREW_PLATFORMS = {
     ("macos", "arm"): "aarch64-apple-darwin",
     ("macos", "intel"): "x86_64-apple-darwin",
@@ -18,13 +21,11 @@ WINDOWS = "x86_64-pc-windows-msvc"
 
 
 def write(out: Path, manifest: dict[str, object], url: str) -> None:
-    """Writes `memories.rb` and the folder `winget` into `out`, from the checksums that are there."""
+    """Writes `SHA256SUMS` of the files in `out`, and from it `memories.rb` and the folder `winget`."""
     version = str(manifest["version"])
-    checksums = {}
-    for path in out.glob("*.sha256"):
-        for line in path.read_text().splitlines():
-            checksum, name = line.split()
-            checksums[name] = checksum
+    files = sorted(path for path in out.iterdir() if path.is_file() and path.name not in MADE)
+    checksums = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+    (out / "SHA256SUMS").write_text("".join(f"{checksum}  {name}\n" for name, checksum in checksums.items()))
     (out / "memories.rb").write_text(formula(manifest, version, url, checksums))
     folder = out / "winget"
     folder.mkdir(exist_ok=True)
@@ -37,7 +38,7 @@ def found(version: str, target: str, ending: str, checksums: dict[str, str]) -> 
     name = f"memories-v{version}-{target}.{ending}"
     if name not in checksums:
         raise SystemExit(
-            f"dev/packaging/build: no checksum of `{name}`\nhint: put the files `*.sha256` of all platforms there"
+            f"dev/packaging/build: there is no `{name}`\nhint: put the packages of all platforms there"
         )
     return name, checksums[name]
 
