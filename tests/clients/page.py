@@ -8,13 +8,17 @@ expected; prints what was measured.
 
 import argparse
 import contextlib
+import http.server
 import json
 import pathlib
 import random
 import shutil
 import subprocess
 import tempfile
+import threading
 import time
+import urllib.error
+import urllib.request
 
 import worlds
 from playwright.sync_api import sync_playwright
@@ -410,6 +414,80 @@ def check_edit(browser, program, folder):
     print(f"page: an edit is in the file; a refused one says: {' '.join(refused.split())}")
 
 
+@contextlib.contextmanager
+def listening_elsewhere():
+    """A server of somebody else on another port of the same address; the cookies that it was sent."""
+    sent = []
+
+    class Other(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            sent.append(self.headers.get("Cookie", ""))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Other)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/", sent
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def status_of(origin, path, headers, change=None):
+    """The status of an answer, and its text."""
+    body = None if change is None else json.dumps(change).encode()
+    request = urllib.request.Request(origin + path, body, {"Content-Type": "application/json", **headers})
+    try:
+        with urllib.request.urlopen(request) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+
+
+def check_other_port(browser, program, folder):
+    """A browser sends the cookie to every port: who gets it there has no token and changes nothing; the page goes on."""
+    file = folder / "Memories.md"
+    change = {"do": "add", "scope": "world", "category": "NOTE", "title": "Stolen", "text": "by another user"}
+    with served(program, folder, "--edit") as (origin, address), listening_elsewhere() as (other, sent):
+        token = address.split("?token=")[1]
+        watched = Watched(browser)
+        page = watched.open(address)
+        assert page.url == origin, "the token stays in the address bar"
+        foreign = watched.context.new_page()
+        foreign.goto(other)
+        assert foreign.evaluate("sessionStorage.length") == 0
+        cookie = next(cookie for cookie in sent if cookie)
+        session = cookie.split("=", 1)[1]
+        assert token not in cookie
+        for path in ("", "data"):
+            status, text = status_of(origin, path, {"Cookie": cookie})
+            assert status == 200 and token not in text, path
+            assert status_of(origin, path, {"X-Memories-Token": session})[0] == 401, path
+        before = file.read_text()
+        assert status_of(origin, "edit", {"Cookie": cookie}, change)[0] == 403
+        assert status_of(origin, "edit", {"Cookie": cookie, "X-Memories-Token": session}, change)[0] == 401
+        assert file.read_text() == before
+
+        page.reload()
+        page.wait_for_function("() => globalThis.memoriesPage?.app?.drawn !== undefined")
+        page.evaluate("memoriesPage.app.choose('location:75')")
+        page.get_by_role("button", name="Add a memory").click()
+        page.get_by_label("Title").fill("The rug hides a trap door")
+        page.get_by_role("button", name="Add", exact=True).click()
+        page.locator("#place strong", has_text="The rug hides a trap door").wait_for()
+        late = watched.context.new_page()
+        late.goto(origin)
+        late.wait_for_function("() => globalThis.memoriesPage?.app?.drawn !== undefined")
+        late.evaluate("memoriesPage.app.choose('location:75')")
+        assert late.get_by_role("button", name="Add a memory").count() == 0, "a tab without the token only reads"
+        watched.close(origin)
+    print(f"page: another port got {len(cookie)} characters of a cookie, and no token")
+
+
 def take_screenshots(browser, folder, target):
     target.mkdir(parents=True, exist_ok=True)
     for width, height in SIZES:
@@ -452,6 +530,7 @@ def main():
             check_live(browser, program, five)
             check_reconnect(browser, program, five)
             check_edit(browser, program, five)
+            check_other_port(browser, program, five)
             check_hostile(browser, program, folders["hostile"])
             check_speed(browser, program, folders["large"])
             browser.close()

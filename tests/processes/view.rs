@@ -304,12 +304,33 @@ fn nobody_else_is_answered_and_nothing_is_changed_by_reading() {
         assert_eq!(status(served.get(path)), 401, "{path}");
     }
     let entered = served.client.get(&served.opened).send().unwrap();
-    assert_eq!((entered.status().as_u16(), entered.headers()["location"].to_str().unwrap()), (303, "/"));
+    // The token goes to the page alone, behind the `#`, and nothing that the cookie opens has it.
+    let page = format!("/#token={}", served.token());
+    assert_eq!((entered.status().as_u16(), entered.headers()["location"].to_str().unwrap()), (303, &*page));
     let cookie = entered.headers()["set-cookie"].to_str().unwrap().to_owned();
     assert!(cookie.ends_with("; HttpOnly; SameSite=Strict; Path=/"), "{cookie}");
     let cookie = cookie.split(';').next().unwrap().to_owned();
-    assert_eq!(status(served.get("data").header("Cookie", &cookie)), 200);
+    for path in ["", "data"] {
+        let read = served.get(path).header("Cookie", &cookie).send().unwrap();
+        assert_eq!(read.status().as_u16(), 200, "{path}");
+        assert!(!read.text().unwrap().contains(served.token()), "{path}");
+    }
+    let session = cookie.split_once('=').unwrap().1;
+    assert_ne!(session, served.token());
     assert_eq!(status(post(&served).header("Cookie", &cookie)), 403);
+    for path in ["data", "events"] {
+        assert_eq!(status(served.get(path).header("X-Memories-Token", session)), 401, "{path}");
+    }
+    assert_eq!(status(post(&served).header("Cookie", &cookie).header("X-Memories-Token", session)), 401);
+    let other = Served::start(folder, &["--edit"]);
+    let port = |served: &Served| served.address.trim_end_matches('/').rsplit(':').next().unwrap().to_owned();
+    let elsewhere = cookie.replace(&port(&served), &port(&other));
+    assert_eq!(
+        status(other.get("data").header("Cookie", elsewhere)),
+        401,
+        "each server has a session of its own"
+    );
+    drop(other);
     assert_eq!(status(post(&served).header("X-Memories-Token", "0123456789abcdef")), 401);
     let plain = served.client.post(format!("{}edit", served.address)).body(add.to_string());
     assert_eq!(status(plain.header("X-Memories-Token", served.token())), 415);

@@ -3,7 +3,7 @@
 //! Requests that the guard lets in enter. It always holds that
 //!
 //! * no page of another site gets an answer, and with a token nobody without it does;
-//! * nothing is changed without `--edit`, and then only with the token that this server gave to its page;
+//! * nothing is changed without `--edit`, and then only with the token, which no answer to a cookie has;
 //! * the memory file is the only state: a server that starts anew shows the same.
 
 use std::convert::Infallible;
@@ -36,7 +36,7 @@ use memories_recall::Limits;
 use memories_search::filter::Filter;
 use memories_search::{SearchError, Searcher};
 use memories_store::StoreError;
-use memories_web::{BodyRoom, Guard, Refusal};
+use memories_web::{BodyRoom, Guard, Refusal, Token};
 
 /// Time between two looks at the files.
 const LOOK: Duration = Duration::from_millis(40);
@@ -81,10 +81,10 @@ pub struct ServeSettings {
     pub title: String,
     /// The name of the memory file on the page.
     pub file: String,
-    /// True if the guard asks for a token.
-    pub needs_token: bool,
-    /// The token with which the page sends changes; `None` where it may change nothing.
-    pub edit_token: Option<String>,
+    /// A random value of the cookie by which a browser that came with the token may read, if the guard asks for one.
+    pub session: Option<Token>,
+    /// True if the page may change memories.
+    pub can_edit: bool,
     /// The limits of a recall.
     pub recall: Limits,
     /// The present time.
@@ -102,9 +102,8 @@ struct Door {
     bodies: BodyRoom,
     /// A permit for each stream of news, so that other requests have connections.
     streams: Arc<Semaphore>,
-    /// The name of the cookie that carries the token of a browser, if one is needed. Cookies of all ports of a host are
-    /// together.
-    cookie: Option<String>,
+    /// The name of the cookie and its value. Browsers send it to all ports of a host, so it is not the token.
+    cookie: Option<(String, Token)>,
 }
 
 /// Serves until `until` is ready. `warn` is told what cannot be read meanwhile.
@@ -125,23 +124,15 @@ pub fn serve(
         searcher,
         title,
         file,
-        needs_token,
-        edit_token,
+        session,
+        can_edit,
         recall,
         clock,
     } = settings;
-    let can_edit = edit_token.is_some();
     let port = listener.local_addr()?.port();
-    let cookie = needs_token.then(|| format!("memories-{port}"));
-    let page = PageFacts {
-        title,
-        file,
-        made: clock.now(),
-        mode: "serve",
-        server: clock.fresh_id(),
-        can_edit,
-        token: edit_token,
-    };
+    let cookie = session.map(|session| (format!("memories-{port}"), session));
+    let page =
+        PageFacts { title, file, made: clock.now(), mode: "serve", server: clock.fresh_id(), can_edit };
     let live = Live::open(notebook.store().clone(), page.clone(), recall, clock)?;
     let (news, _) = broadcast::channel(KEPT_NEWS);
     let door = Arc::new(Door {
@@ -222,58 +213,48 @@ async fn watch(door: Arc<Door>, warn: impl Fn(String) + Send + 'static) {
 }
 
 async fn answer(door: Arc<Door>, request: Request) -> Response {
-    let (mut parts, body) = request.into_parts();
+    let (parts, body) = request.into_parts();
     if let Err(refusal) = door.guard.check(&parts) {
         return with_safe_headers(refused(refusal));
     }
-    let answered = match parameter(&parts, "token") {
-        Some(token) if parts.uri.path() == "/" && door.cookie.is_some() => enter(&door, &token),
+    let answered = match (parameter(&parts, "token"), &door.cookie) {
+        (Some(token), Some(cookie)) if parts.uri.path() == "/" => enter(&door, cookie, &token),
         _ => {
             let sends_token = parts.headers.contains_key(TOKEN_HEADER);
-            take_cookie(&door, &mut parts.headers);
             match door.guard.check_token(&parts.headers) {
-                Err(refusal) => without_token(&refusal),
-                Ok(_) => route(&door, &parts, sends_token, body).await,
+                Err(refusal) if sends_token || !has_cookie(&door, &parts.headers) => without_token(&refusal),
+                _ => route(&door, &parts, sends_token, body).await,
             }
         }
     };
     with_safe_headers(answered)
 }
 
-/// Gives a browser that comes with the right token a cookie for it, and sends it to the page.
-fn enter(door: &Door, token: &str) -> Response {
+/// Gives a browser that comes with the right token a cookie to read with, and sends it to the page. A page that edits gets
+/// the token behind the `#` of its address, which no browser sends to any server.
+fn enter(door: &Door, cookie: &(String, Token), token: &str) -> Response {
+    let (name, session) = cookie;
     let mut headers = HeaderMap::new();
-    let name = door.cookie.as_deref().unwrap_or_default();
-    let value = utf8_percent_encode(token, NON_ALPHANUMERIC);
-    let (Ok(sent), Ok(cookie)) = (
-        HeaderValue::from_str(token),
-        HeaderValue::from_str(&format!("{name}={value}; HttpOnly; SameSite=Strict; Path=/")),
-    ) else {
+    let Ok(sent) = HeaderValue::from_str(token) else {
         return failed(StatusCode::BAD_REQUEST, "the token has characters that no header carries", None);
     };
     headers.insert(TOKEN_HEADER, sent);
-    match door.guard.check_token(&headers) {
-        Err(refusal) => without_token(&refusal),
-        Ok(_) => {
-            let to = [(header::LOCATION, HeaderValue::from_static("/")), (header::SET_COOKIE, cookie)];
-            (StatusCode::SEE_OTHER, to).into_response()
-        }
+    if let Err(refusal) = door.guard.check_token(&headers) {
+        return without_token(&refusal);
     }
+    let cookie = format!("{name}={}; HttpOnly; SameSite=Strict; Path=/", session.text());
+    let kept = utf8_percent_encode(token, NON_ALPHANUMERIC);
+    let page = if door.page.can_edit { format!("/#token={kept}") } else { "/".to_owned() };
+    (StatusCode::SEE_OTHER, [(header::LOCATION, page), (header::SET_COOKIE, cookie)]).into_response()
 }
 
-/// Takes the token from the cookie, where no header has it.
-fn take_cookie(door: &Door, headers: &mut HeaderMap) {
-    if headers.contains_key(TOKEN_HEADER) {
-        return;
-    }
+/// True if a browser sends the cookie.
+fn has_cookie(door: &Door, headers: &HeaderMap) -> bool {
+    let Some((own, session)) = &door.cookie else { return false };
     let cookies = headers.get_all(header::COOKIE).iter().filter_map(|cookies| cookies.to_str().ok());
-    let pairs = cookies.flat_map(|cookies| cookies.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    let mut own = pairs.filter(|(name, _)| door.cookie.as_deref() == Some(name)).map(|(_, value)| value);
-    let found =
-        own.find_map(|value| HeaderValue::from_str(&percent_decode_str(value).decode_utf8().ok()?).ok());
-    if let Some(token) = found {
-        headers.insert(TOKEN_HEADER, token);
-    }
+    let mut pairs =
+        cookies.flat_map(|cookies| cookies.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.any(|(name, value)| name == own && session.is(value.as_bytes()))
 }
 
 async fn route(door: &Arc<Door>, parts: &Parts, sends_token: bool, body: Body) -> Response {

@@ -53,9 +53,6 @@ pub(super) struct PageFacts {
     pub(super) server: String,
     /// True if the page may change memories.
     pub(super) can_edit: bool,
-    /// Sent with each change; only where the page may change memories.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) token: Option<String>,
 }
 
 /// The data of the page, or what is new of it.

@@ -42,8 +42,13 @@ impl Token {
         Ok(Token(SecretString::from(text)))
     }
 
+    /// The token itself, for whom it is given to.
+    pub fn text(&self) -> &str {
+        self.0.expose_secret()
+    }
+
     /// True if these bytes are the token. The time that this takes depends on nothing but their number.
-    pub(super) fn is(&self, sent: &[u8]) -> bool {
+    pub fn is(&self, sent: &[u8]) -> bool {
         sent.ct_eq(self.0.expose_secret().as_bytes()).into()
     }
 }

@@ -145,7 +145,7 @@ fn serve(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
             .hint("choose another port with `--listen`; 0 takes a free one")
     })?;
     let address = listener.local_addr()?;
-    let guard = Guard::new(address, &hosts, token.map(|(token, _)| token));
+    let guard = Guard::new(address, &hosts, token);
     let address = format!("http://{address}");
     let upstream_shown = upstream.shown();
     cli.announce(upstream.destination().as_slice(), "chats and the memories in them");

@@ -98,7 +98,7 @@ fn serve(mut cli: Cli<'_>, args: ServeArgs) -> Result<u8, Failure> {
     let listening = format!("http://{address}/");
     let opened = match &token {
         None => listening.clone(),
-        Some((_, text)) => format!("{listening}?token={}", utf8_percent_encode(text, NON_ALPHANUMERIC)),
+        Some(token) => format!("{listening}?token={}", utf8_percent_encode(token.text(), NON_ALPHANUMERIC)),
     };
     if !address.ip().to_canonical().is_loopback() {
         cli.ui
@@ -109,13 +109,13 @@ fn serve(mut cli: Cli<'_>, args: ServeArgs) -> Result<u8, Failure> {
     let store = notebook.store();
     let settings = ServeSettings {
         listener,
-        guard: Guard::new(address, &hosts, token.as_ref().map(|(token, _)| token.clone())),
+        guard: Guard::new(address, &hosts, token.clone()),
         limits: Limits::default(),
         searcher,
         title: title.unwrap_or_else(|| title_of(store)),
         file: file_name(store),
-        needs_token: token.is_some(),
-        edit_token: token.filter(|_| edit).map(|(_, text)| text),
+        session: token.map(|_| fresh_token()).transpose()?,
+        can_edit: edit,
         recall: cli.settings.limits,
         clock: cli.settings.running_clock(),
         notebook,
@@ -141,10 +141,9 @@ fn serve(mut cli: Cli<'_>, args: ServeArgs) -> Result<u8, Failure> {
 }
 
 /// A token that nobody can guess.
-fn fresh_token() -> Result<(memories_web::Token, String), Failure> {
+fn fresh_token() -> Result<memories_web::Token, Failure> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|error| Failure::user(format!("no random numbers: {error}")))?;
     let text: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    let token = memories_web::Token::new(&text).map_err(|error| Failure::user(error.to_string()))?;
-    Ok((token, text))
+    memories_web::Token::new(&text).map_err(|error| Failure::user(error.to_string()))
 }

@@ -26,12 +26,12 @@ pub(super) fn check_remote(
     Ok(())
 }
 
-/// The token of the file, else of the variable, and its text.
+/// The token of the file, else of the variable.
 pub(super) fn token_of(
     file: Option<&std::path::Path>,
     variable: Option<&secrecy::SecretString>,
     name: &str,
-) -> Result<Option<(memories_web::Token, String)>, Failure> {
+) -> Result<Option<memories_web::Token>, Failure> {
     use secrecy::ExposeSecret;
 
     use crate::cli::failure::unreadable;
@@ -53,5 +53,5 @@ pub(super) fn token_of(
         Failure::user(format!("{source} cannot be used: {error}"))
             .hint("make a token with `openssl rand -hex 32`")
     })?;
-    Ok(Some((token, text.trim().to_owned())))
+    Ok(Some(token))
 }

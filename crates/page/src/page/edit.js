@@ -154,12 +154,11 @@
 
     // Sends a request; the answer's error stands beside the form. Tells if it was done.
     async send(request, beside) {
-      const { token } = this.app.world.data;
       let answer;
       try {
         const response = await fetch("edit", {
           method: "POST",
-          headers: { "Content-Type": "application/json", "X-Memories-Token": token },
+          headers: { "Content-Type": "application/json", "X-Memories-Token": page.token() },
           body: JSON.stringify(request),
         });
         answer = await response.json();
@@ -190,4 +189,15 @@
   }
 
   page.Edit = Edit;
+
+  // The token of the server. The address that leads to the page has it behind its `#`, which no browser sends. It stays in
+  // this tab, and no page of another port reads it.
+  page.token = function () {
+    const [, token] = /^#token=(.+)$/.exec(location.hash) || [];
+    if (token) {
+      sessionStorage.setItem("token", decodeURIComponent(token));
+      history.replaceState(null, "", location.pathname);
+    }
+    return sessionStorage.getItem("token");
+  };
 })((globalThis.memoriesPage ||= {}));

@@ -17,7 +17,7 @@
       this.panel = new page.Panel(this);
       this.lists = new page.Lists(this);
       this.search = new page.Search(this);
-      this.edit = data.can_edit ? new page.Edit(this) : null;
+      this.edit = data.can_edit && page.token() ? new page.Edit(this) : null;
     }
 
     begin() {
