@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use memories_document::nearest;
-use memories_document::types::frame::{continued, indented, one_line, text_below};
+use memories_document::types::frame::{INDENT, continued, indented, one_line, text_below};
 use memories_document::types::hint::{Advice, Hint, Remedy, with_causes};
 use memories_document::types::instant::day;
 use memories_document::types::{Memory, Scope, Status, did_you_mean, written_by};
@@ -65,8 +65,8 @@ impl Refusal {
 
     /// The text for the model: the problem, then each hint on a line of its own.
     pub fn text(&self) -> String {
-        let hints: String = self.hints.iter().map(|hint| format!("\nhint: {hint}")).collect();
-        format!("{}{hints}", self.problem)
+        let hints = self.hints.iter().map(|hint| format!("\nhint: {}", continued(hint, INDENT)));
+        continued(&self.problem, INDENT) + &hints.collect::<String>()
     }
 
     /// The refusal for programs, with the fields of the command line's JSON and its exit code.

@@ -9,18 +9,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult,
-    ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation,
-    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, LoggingLevel,
-    LoggingMessageNotificationParam, MetaObject, PaginatedRequestParams, Prompt, PromptArgument,
-    PromptMessage, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
-    Resource, ResourceContents, ResourceTemplate, Role, ServerCapabilities, ServerConfig,
-    SetLevelRequestParams, ToolAnnotations, object,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult, ErrorData,
+    GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, LoggingLevel, PaginatedRequestParams,
+    Prompt, PromptArgument, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
+    ResourceTemplate, ServerCapabilities, ServerConfig, SetLevelRequestParams, ToolAnnotations, object,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::transport::io::stdio_pipes;
 use rmcp::{ServerHandler, serve_server};
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::io::AsyncReadExt;
 use tokio::sync::Semaphore;
 
@@ -30,12 +28,12 @@ use crate::mcp::calls;
 use crate::mcp::error::ServeError;
 use crate::mcp::parameter::Parameter;
 use crate::mcp::tools::{Effect, Tool, Toolbox, arguments_schema};
-use crate::mcp::{prompts, resources};
+use crate::mcp::{prompts, resources, said};
+use memories_document::types::frame::{INDENT, continued};
+use memories_document::types::model_text::{ModelText, ModelValue};
 
 /// Resources on one page of the list.
 const PAGE: usize = 200;
-/// Field of `_meta`: `true` in a call asks for the answer of the command line with `--json`, which is then in the result's.
-const FOR_PROGRAMS: &str = "memories/answer";
 
 /// A server: the memory file and the tools offered. Each session has one of its own; they share the memory file.
 pub(crate) struct Server {
@@ -99,7 +97,7 @@ impl Server {
             None => self.level.load(Ordering::Relaxed),
         };
         if level as u8 >= wanted {
-            let line = LoggingMessageNotificationParam::new(level, json!(text)).with_logger("memories");
+            let line = said::log(level, &ModelText::of(text));
             let _ = context.peer.notify_logging_message(line).await;
         }
     }
@@ -115,19 +113,14 @@ impl Server {
             Ok(Answer { mut text, data, warnings, for_programs }) => {
                 for warning in &warnings {
                     self.log(context, LoggingLevel::Warning, &format!("{tool}: {warning}")).await;
-                    text.push_str(&format!("warning: {warning}\n"));
+                    text.push_str(&format!("warning: {}\n", continued(warning, INDENT)));
                 }
                 self.log(context, LoggingLevel::Debug, &format!("{tool}: done")).await;
-                let mut result = CallToolResult::structured(data);
-                result.content = vec![ContentBlock::text(text)];
-                result.meta = for_programs.map(|answer| MetaObject(object(json!({FOR_PROGRAMS: answer}))));
-                result
+                said::answer(ModelText::of(&text), ModelValue::of(data), for_programs)
             }
             Err(refusal) => {
                 self.log(context, LoggingLevel::Info, &format!("{tool}: {}", refusal.problem)).await;
-                let mut result = CallToolResult::error(vec![ContentBlock::text(refusal.text())]);
-                result.meta = Some(MetaObject(object(json!({"memories/error": refusal.value()}))));
-                result
+                said::refusal(ModelText::of(&refusal.text()), ModelValue::of(refusal.value()))
             }
         }
     }
@@ -163,7 +156,7 @@ fn protocol_tool(tool: &Tool) -> rmcp::model::Tool {
 
 /// The error of a request other than a tool call; its message contains the hints.
 fn refused(refusal: &Refusal) -> ErrorData {
-    ErrorData::invalid_params(refusal.text(), None)
+    said::invalid(ModelText::of(&refusal.text()))
 }
 
 /// Runs a request that reads, on a thread of its own.
@@ -226,7 +219,7 @@ impl ServerHandler for Server {
         };
         let memories = Arc::clone(&self.memories);
         let arguments = request.arguments.unwrap_or_default();
-        let by_program = context.meta.get(FOR_PROGRAMS) == Some(&Value::Bool(true));
+        let by_program = context.meta.get(said::FOR_PROGRAMS) == Some(&Value::Bool(true));
         let call = move |watcher: &Watcher| {
             let damage = memories.new_damage();
             let mut answer = tool.call(&memories, watcher, &arguments, by_program)?;
@@ -245,16 +238,18 @@ impl ServerHandler for Server {
         let start = match request.and_then(|request| request.cursor) {
             None => 0,
             Some(cursor) => cursor.parse().map_err(|_| {
-                ErrorData::invalid_params(format!("`{cursor}` is not a cursor of this list"), None)
+                said::invalid(ModelText::of(&format!("`{cursor}` is not a cursor of this list")))
             })?,
         };
         if self.is_off() {
             return Ok(ListResourcesResult::default());
         }
         let all = read(self, &context, resources::list).await?;
-        let page = all.iter().skip(start).take(PAGE).map(|resource| {
-            Resource::new(&resource.uri, &resource.name).with_mime_type(resources::MIME_TYPE)
-        });
+        let page = all
+            .iter()
+            .skip(start)
+            .take(PAGE)
+            .map(|resource| said::resource(&resource.uri, &resource.name, resources::MIME_TYPE));
         let mut result = ListResourcesResult::with_all_items(page.collect());
         result.next_cursor = (start + PAGE < all.len()).then(|| (start + PAGE).to_string());
         Ok(result)
@@ -278,15 +273,12 @@ impl ServerHandler for Server {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let uri = request.uri;
         if self.is_off() {
-            return Err(ErrorData::resource_not_found("memory is switched off", Some(json!({ "uri": uri }))));
+            return Err(said::no_resource(ModelText::of("memory is switched off"), &uri));
         }
         let wanted = uri.clone();
         match read(self, &context, move |memories| resources::read(memories, &wanted)).await? {
-            Ok(text) => {
-                let contents = ResourceContents::text(text, uri).with_mime_type(resources::MIME_TYPE);
-                Ok(ReadResourceResult::new(vec![contents]).into())
-            }
-            Err(refusal) => Err(ErrorData::resource_not_found(refusal.text(), Some(json!({ "uri": uri })))),
+            Ok(text) => Ok(said::contents(text, uri, resources::MIME_TYPE).into()),
+            Err(refusal) => Err(said::no_resource(ModelText::of(&refusal.text()), &uri)),
         }
     }
 
@@ -320,8 +312,7 @@ impl ServerHandler for Server {
         let render = move |watcher: &Watcher| prompt.render(&memories, watcher, &toolbox, &arguments);
         let text = calls::run(&self.calls, &context, render);
         let text = text.await?.map_err(|refusal| refused(&refusal))?;
-        let message = PromptMessage::new_text(Role::User, text);
-        Ok(GetPromptResult::new(vec![message]).with_description(prompt.about).into())
+        Ok(said::prompt(text, prompt.about).into())
     }
 
     /// A request that the SDK could not read: of a method that is not known, or with wrong parameters.
@@ -332,9 +323,9 @@ impl ServerHandler for Server {
     ) -> Result<CustomResult, ErrorData> {
         let CustomRequest { method, .. } = request;
         Err(if METHODS.contains(&&*method) {
-            ErrorData::invalid_params(format!("these are not the parameters of `{method}`"), None)
+            said::invalid(ModelText::of(&format!("these are not the parameters of `{method}`")))
         } else {
-            ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None)
+            said::unknown_method(&ModelText::of(&method))
         })
     }
 }

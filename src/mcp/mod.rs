@@ -1,7 +1,7 @@
 //! The Model Context Protocol server, on stdio or over HTTP.
 //!
 //! On stdio requests come on stdin and answers leave on stdout; nothing else is written there. Over HTTP many clients
-//! share one server ([`http`]). The tools are plain functions (`tools`); only `handler`, `calls`, `http` and `sessions`
+//! share one server ([`http`]). The tools are plain functions (`tools`); only `handler`, `said`, `calls`, `http` and `sessions`
 //! use the official Rust SDK `rmcp`. Invariants:
 //!
 //! * every call sees the current file, even if an editor changed it since the last call;
@@ -21,6 +21,7 @@ mod model;
 mod parameter;
 mod prompts;
 mod resources;
+mod said;
 mod sessions;
 pub(crate) mod tools;
 

@@ -13,7 +13,8 @@ use crate::mcp::group::Group;
 use crate::mcp::parameter::ArgumentType::Text;
 use crate::mcp::parameter::Parameter;
 use crate::mcp::tools::Toolbox;
-use memories_document::types::frame::without_tags;
+use memories_document::types::frame::one_line;
+use memories_document::types::model_text::ModelText;
 
 /// A prompt.
 pub(crate) struct Prompt {
@@ -97,9 +98,10 @@ impl Prompt {
         watcher: &Watcher,
         toolbox: &Toolbox,
         arguments: &Map<String, Value>,
-    ) -> Result<String, Refusal> {
+    ) -> Result<ModelText, Refusal> {
         let arguments = Arguments::of(arguments, self.arguments)?;
-        (self.render)(&PromptRequest { memories, watcher, toolbox, arguments })
+        let text = (self.render)(&PromptRequest { memories, watcher, toolbox, arguments })?;
+        Ok(ModelText::framed(&text))
     }
 }
 
@@ -122,7 +124,7 @@ impl PromptRequest<'_> {
             all.find(tool)?.call(self.memories, self.watcher, &arguments, false)?;
         let count = |name: &str| data[name].as_array().map_or(0, Vec::len);
         let nothing = ["memories", "linked", "ways", "worked", "tried"].map(count).iter().sum::<usize>() == 0;
-        let text = without_tags(text.trim_end(), "memory");
+        let text = ModelText::of(text.trim_end());
         Ok(if nothing { format!("   {NOTHING}\n") } else { format!("   <memory>\n{text}\n   </memory>\n") })
     }
 }
@@ -147,6 +149,7 @@ fn consult_memory_first(request: &PromptRequest<'_>) -> Result<String, Refusal> 
         // An unknown person has no history.
         let asked = request.found("recall_interactions", json!({"character": name}));
         let said = asked.unwrap_or_else(|_| format!("   {NOTHING}\n"));
+        let name = ModelText::of(&one_line(name));
         out.push_str(&format!("   {name}:\n{said}"));
     }
     let similar = request.tools(&["check_similar_situations", "query_memories"]);

@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use crate::mcp::access::Memories;
 use crate::mcp::answer::Refusal;
 use memories_document::link::without_links;
+use memories_document::types::frame::{INDENT, NOTICE, indented};
+use memories_document::types::model_text::ModelText;
 use memories_document::types::{FolderPath, Scope, ScopeName};
 use memories_document::{Document, EntryMut, EntryRef};
 
@@ -32,9 +34,9 @@ pub(crate) const TEMPLATES: [(&str, &str, &str); 5] = [
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SectionResource {
     /// Its URI: `memories://location/23`.
-    pub uri: String,
+    pub uri: ModelText,
     /// Its heading.
-    pub name: String,
+    pub name: ModelText,
 }
 
 /// The URI of a scope's section.
@@ -46,13 +48,13 @@ pub(crate) fn uri_of(scope: &Scope) -> String {
     }
 }
 
-/// A path of a folder in an address, where only ASCII stands for itself.
+/// A path of a folder in an address, where only letters, digits and what parts them stand for themselves. Its `%` is one
+/// already.
 fn escaped(path: &str) -> String {
-    let escape = |c: char| match c {
-        ' ' | '\u{80}'.. => c.encode_utf8(&mut [0; 4]).bytes().map(|byte| format!("%{byte:02X}")).collect(),
-        c => c.to_string(),
-    };
-    path.chars().map(escape).collect()
+    let is_itself = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/%".contains(&byte);
+    path.bytes()
+        .map(|byte| if is_itself(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .collect()
 }
 
 /// All sections in the order of the file; sections of the same scope are one resource.
@@ -62,16 +64,16 @@ pub(crate) fn list(memories: &Memories) -> Result<Vec<SectionResource>, Refusal>
     for heading in memories.headings()? {
         if memories.refuse_foreign(&heading.scope).is_ok() && seen.insert(heading.scope.clone()) {
             sections.push(SectionResource {
-                uri: uri_of(&heading.scope),
-                name: heading.scope.label(&heading.name),
+                uri: ModelText::of(&uri_of(&heading.scope)),
+                name: ModelText::of(&heading.scope.label(&heading.name)),
             });
         }
     }
     Ok(sections)
 }
 
-/// The text of a section in the file; the inner error if there is none.
-pub fn read(memories: &Memories, uri: &str) -> Result<Result<String, Refusal>, Refusal> {
+/// The text of a section in the file, framed as data; the inner error if there is none.
+pub fn read(memories: &Memories, uri: &str) -> Result<Result<ModelText, Refusal>, Refusal> {
     let Some(name) = name_of(uri) else {
         let refusal = Refusal::new(format!("`{uri}` is not the address of a section"));
         return Ok(Err(refusal.hint("addresses look like `memories://location/23` or `memories://world`")));
@@ -89,7 +91,7 @@ pub fn read(memories: &Memories, uri: &str) -> Result<Result<String, Refusal>, R
         let refusal = Refusal::new(format!("the file has no section of {scope}"));
         return Ok(Err(refusal.hint("`resources/list` shows what there is")));
     }
-    Ok(Ok(text))
+    Ok(Ok(ModelText::of(&format!("{NOTICE}\n\n{}", indented(&text, INDENT)))))
 }
 
 /// A section without the entries whose writers are fewer than `least`.
@@ -125,8 +127,9 @@ mod tests {
     #[test]
     fn each_scope_has_an_address_that_leads_back() {
         let agent = Scope::Agent("alex".to_owned());
-        let folders = ["src/search", "/", "my notes/c#/日本"]
-            .map(|path| Scope::Folder(FolderPath::parse(path).unwrap()));
+        let folders =
+            ["src/search", "/", "my notes/c#/日本", "a/[INST]/</system>/Human:/\u{200b}x/@+,;=!$&'()*"]
+                .map(|path| Scope::Folder(FolderPath::parse(path).unwrap()));
         let others = [Scope::Location(0), Scope::Npc("troll".to_owned()), Scope::World, agent, Scope::Scene];
         for scope in others.into_iter().chain(folders).chain([Scope::Topic("release".to_owned())]) {
             assert_eq!(name_of(&uri_of(&scope)), Some(ScopeName::Scope(scope)));

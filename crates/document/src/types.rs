@@ -17,6 +17,7 @@ pub mod instant;
 pub mod json;
 pub(crate) mod lenient;
 pub mod lock;
+pub mod model_text;
 mod names;
 pub mod openers;
 mod outcome;
@@ -32,6 +33,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use strum::VariantNames;
+
+use model_text::{ModelText, is_cleaned};
 
 pub use author::Author;
 pub use evidence::{Attempt, TryResult, Way, asks_for_status, fold_action, fold_words, is_same_action};
@@ -447,9 +450,12 @@ pub fn same_title(a: &str, b: &str) -> bool {
     fold_title(a) == fold_title(b)
 }
 
-/// True where `named` means `title`, also with brackets around it.
+/// True where `named` means `title`, also with brackets around it, or as a model is shown it.
 pub fn means_title(named: &str, title: &str) -> bool {
-    same_title(named, title) || same_title(without_brackets(named), title)
+    let shown = || ModelText::of(title);
+    same_title(named, title)
+        || same_title(without_brackets(named), title)
+        || is_cleaned(named) && same_title(named, &shown())
 }
 
 /// A title without the brackets that models and people put around it.

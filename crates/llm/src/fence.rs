@@ -4,12 +4,14 @@
 
 use serde_json::{Value, json};
 
+use memories_document::types::model_text::ModelValue;
 use memories_document::types::text::backtick_fence;
 
 /// A named block of data, behind a fence longer than any run of backticks in it. Each field of the data, and
-/// each item of a list that is a field, has a line of its own.
+/// each item of a list that is a field, has a line of its own. Its texts are fit for a model.
 pub fn fenced(name: &str, data: &Value) -> String {
-    let body = match data {
+    let data = Value::from(ModelValue::of(data.clone()));
+    let body = match &data {
         Value::Object(fields) => {
             let lines =
                 fields.iter().map(|(field, value)| format!("  {}: {}", json!(field), lines_of(value)));

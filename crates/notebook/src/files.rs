@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use crate::authorship::{Authorship, Repeated};
+use memories_document::types::model_text::{ModelText, is_cleaned};
 use memories_document::types::{Author, Memory, Persistence, Scope, Writer, fold_title, without_brackets};
 pub use memories_document::{Document, DocumentError, EntryMut, EntryRef, EntryText, Section};
 use memories_store::Sidecar;
@@ -265,7 +266,12 @@ impl Files {
             let numbered = files.into_iter().flat_map(|(tier, document)| {
                 document.entries(scope).enumerate().map(move |(number, entry)| (tier, number, entry))
             });
-            numbered.filter(|(.., entry)| entry.text().has_title(&folded)).collect::<Vec<_>>()
+            // A model may name the title as it was shown.
+            let is_shown = |entry: &EntryRef<'_>| {
+                is_cleaned(title) && fold_title(&ModelText::of(&entry.text().read().title)) == folded
+            };
+            let is_meant = |entry: &EntryRef<'_>| entry.text().has_title(&folded) || is_shown(entry);
+            numbered.filter(|(.., entry)| is_meant(entry)).collect::<Vec<_>>()
         };
         let mut found = titled(title);
         if found.is_empty() {

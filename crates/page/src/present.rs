@@ -135,7 +135,7 @@ fn recalls<'a>(
                 ahead.as_ref(),
             );
             let text = render(&views.ok()?);
-            Some(Recalled { tokens: estimate_tokens(&text), text })
+            Some(Recalled { tokens: estimate_tokens(&text), text: text.into() })
         });
     }
     recalls

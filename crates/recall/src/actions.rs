@@ -13,8 +13,10 @@ use crate::budget::cut_at_word;
 use crate::circumstances::{Circumstances, names_a_thing, words};
 use crate::evidence::{Judgement, Verdict};
 use crate::format::Format;
+use crate::render::fit_for_model;
 use memories_document::types::direction::Direction;
 use memories_document::types::frame::{list_item, list_label, one_line, within_parentheses};
+use memories_document::types::model_text::ModelText;
 use memories_document::types::text::escape_xml;
 use memories_document::types::{Attempt, Memory, Scope, TryResult, Way, fold_action, fold_title};
 use memories_document::{PlaceNames, Section};
@@ -195,7 +197,7 @@ impl Actions {
     }
 
     /// One line for each kind, after a blank line.
-    pub(super) fn render(&self, format: Format) -> String {
+    pub(super) fn render(&self, format: Format) -> ModelText {
         let mut out = String::new();
         let mut line = |element: &str, heading: &str, content: String| {
             if content.is_empty() {
@@ -243,7 +245,7 @@ impl Actions {
         line("died", "Died here after", folded(&died));
         line(&format!("tried verdict=\"{unknown}\""), "Done here, effect unknown", folded(&unsure));
         line("not_understood", "The game does not understand", not_understood.join(", "));
-        out
+        fit_for_model(&out, format)
     }
 }
 

@@ -12,6 +12,7 @@ use crate::circumstances::{Circumstances, names_a_thing, words, write};
 use memories_document::Section;
 use memories_document::text::stored_line;
 use memories_document::types::frame::one_line;
+use memories_document::types::model_text::ModelText;
 use memories_document::types::{Attempt, Scope, TryResult, asks_for_status, fold_action, fold_title};
 
 /// The answer to whether an action is worth another try at a place.
@@ -233,7 +234,7 @@ impl Evidence {
     }
 
     /// The text, each line ended: the answer, what it rests on, and the memories. `place` names the place.
-    pub fn render(&self, answer: &str, place: &str) -> String {
+    pub fn render(&self, answer: &str, place: &str) -> ModelText {
         let mut out = match (&self.verdict, &self.attempt) {
             (Verdict::Seen, Some(seen)) if !seen.reply.is_empty() => {
                 format!("seen: {}\n", one_line(&seen.reply))
@@ -243,7 +244,7 @@ impl Evidence {
         for title in &self.memories {
             out.push_str(&format!("see: \"{}\"\n", one_line(title)));
         }
-        out
+        ModelText::of(&out)
     }
 
     fn explain(&self, place: &str) -> String {

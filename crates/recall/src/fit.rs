@@ -3,19 +3,20 @@
 //! A value and its renderer enter; the piece leaves that fits into the room that is left, whole or shortened.
 
 use crate::budget::{cut_at_sentence, estimate_tokens};
+use memories_document::types::model_text::ModelText;
 
 /// A value that is shown, with its rendered text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece<T> {
     /// The value; its text may be cut.
     pub value: T,
-    pub(super) text: String,
+    pub(super) text: ModelText,
     pub(super) tokens: usize,
 }
 
 impl<T> Piece<T> {
     /// Keeps a value with its rendered text.
-    pub(super) fn new(value: T, text: String) -> Piece<T> {
+    pub(super) fn new(value: T, text: ModelText) -> Piece<T> {
         let tokens = estimate_tokens(&text);
         Piece { value, text, tokens }
     }

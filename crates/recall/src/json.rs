@@ -4,12 +4,13 @@ use serde_json::{Value, json};
 
 use crate::budget::estimate_tokens;
 use crate::{Evidence, Linked, View};
+use memories_document::types::model_text::ModelText;
 use memories_document::types::{Memory, MemoryObject, Scope};
 use memories_document::{Note, Section};
 use memories_notebook::MemoryObjects;
 
 /// The answer of `recall`: its text, and the parts of each scope.
-pub fn recalled(text: &str, scopes: &[Value]) -> Value {
+pub fn recalled(text: &ModelText, scopes: &[Value]) -> Value {
     json!({"tokens": estimate_tokens(text), "text": text, "scopes": scopes})
 }
 

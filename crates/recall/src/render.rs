@@ -15,15 +15,25 @@ use memories_document::types::frame::{
     INDENT, NOTICE, indented, lines, one_line, text_below, title_before_origin,
 };
 use memories_document::types::instant::{Instant, age_in_words, day};
+use memories_document::types::model_text::ModelText;
 use memories_document::types::text::escape_xml;
 use memories_document::types::{Memory, Persistence, Provenance, Scope, Status, written_by};
 
 /// All views, ended by a line break.
-pub fn render(views: &[View]) -> String {
+pub fn render(views: &[View]) -> ModelText {
     let several = views.len() > 1;
     let parts: Vec<String> = views.iter().map(|view| render_view(view, several)).collect();
     let notice = views.iter().find(|view| shows_something(view)).map(|view| notice(view.format));
-    notice.unwrap_or_default() + &parts.join("\n")
+    let text = notice.unwrap_or_default() + &parts.join("\n");
+    views.first().map_or_else(ModelText::default, |view| fit_for_model(&text, view.format))
+}
+
+/// A rendered text, fit for a model: of XML the texts are escaped already, and the tags are our own.
+pub(super) fn fit_for_model(text: &str, format: Format) -> ModelText {
+    match format {
+        Format::Xml => ModelText::framed(text),
+        Format::Text | Format::Markdown => ModelText::of(text),
+    }
 }
 
 /// The line before everything that is remembered.
@@ -185,12 +195,12 @@ impl Group {
 }
 
 /// One memory with the blank line before it, if any.
-pub(super) fn render_memory(memory: &Memory, format: Format, now: Option<Instant>) -> String {
+pub(super) fn render_memory(memory: &Memory, format: Format, now: Option<Instant>) -> ModelText {
     let gap = match (format, Group::of(memory)) {
         (Format::Text, Group::Firm) | (Format::Markdown, _) => "\n",
         _ => "",
     };
-    format!("{gap}{}", render_entry(memory, "", &render_origin(memory, now), format))
+    fit_for_model(&format!("{gap}{}", render_entry(memory, "", &render_origin(memory, now), format)), format)
 }
 
 /// The heading of linked memories.
@@ -199,18 +209,18 @@ pub(super) fn linked_heading(format: Format) -> &'static str {
 }
 
 /// A memory of another section, with the name of that section.
-pub(super) fn render_linked(linked: &Linked, format: Format, now: Option<Instant>) -> String {
+pub(super) fn render_linked(linked: &Linked, format: Format, now: Option<Instant>) -> ModelText {
     let Linked { scope, name, memory } = linked;
     let origin = render_origin(memory, now);
     if format == Format::Xml {
         let place = format!(" scope=\"{}\" name=\"{}\"", escape_xml(&scope.to_string()), escape_xml(name));
-        return render_entry(memory, &place, &origin, format);
+        return fit_for_model(&render_entry(memory, &place, &origin, format), format);
     }
     let key = write_key(scope);
     let place = if name.is_empty() { key } else { format!("{}, {key}", one_line(name)) };
     let origin = if origin.is_empty() { place } else { format!("{place}, {origin}") };
     let gap = if format == Format::Markdown { "\n" } else { "" };
-    format!("{gap}{}", render_entry(memory, "", &origin, format))
+    fit_for_model(&format!("{gap}{}", render_entry(memory, "", &origin, format)), format)
 }
 
 /// The heading of notes.
@@ -219,7 +229,11 @@ pub(super) fn notes_heading(format: Format) -> &'static str {
 }
 
 /// A note that a person wrote, with its heading.
-pub(super) fn render_note(note: &Note, format: Format) -> String {
+pub(super) fn render_note(note: &Note, format: Format) -> ModelText {
+    fit_for_model(&written_note(note, format), format)
+}
+
+fn written_note(note: &Note, format: Format) -> String {
     let Note { heading, text } = note;
     if format == Format::Xml {
         let heading =

@@ -19,6 +19,7 @@ use crate::cli::working_folder::WorkingFolder;
 use memories_agents::work::verdict::Verdict;
 use memories_agents::work::{Work, keep};
 use memories_document::types::frame::NOTICE;
+use memories_document::types::model_text::ModelText;
 use memories_document::types::{Scope, ScopeName, Viewer, json};
 use memories_notebook::Snapshot;
 use memories_recall::{Actions, Format, recall, render};
@@ -116,7 +117,7 @@ fn root_of(here: &Path, store: &Store) -> PathBuf {
 }
 
 /// The recall of the working folder and of the folders worked in last.
-fn start(cli: &Cli<'_>, work: &Work<'_>) -> Result<Option<String>, Failure> {
+fn start(cli: &Cli<'_>, work: &Work<'_>) -> Result<Option<ModelText>, Failure> {
     let mut limits = cli.settings.limits;
     limits.max_tokens = Some(cli.settings.hooks.max_tokens);
     let mut scopes = work.folder().map(Scope::Folder).into_iter().collect::<Vec<_>>();
@@ -138,11 +139,11 @@ fn start(cli: &Cli<'_>, work: &Work<'_>) -> Result<Option<String>, Failure> {
 fn before(cli: &Cli<'_>, work: &Work<'_>, command: &str) -> Result<Option<Said>, Failure> {
     let Some(answer) = work.known(command)? else { return Ok(None) };
     let Some(text) = answer.text() else { return Ok(None) };
-    let text = format!("{NOTICE}\n{text}");
+    let text = ModelText::of(&format!("{NOTICE}\n{text}"));
     let is_held = cli.settings.hooks.hold && matches!(answer.verdict, Verdict::InVain(_));
     if is_held && work.hold(command)? {
         let advice = "If you want to run it all the same, run it once more.";
-        return Ok(Some(Said::Refused(format!("{text}{advice}\n"))));
+        return Ok(Some(Said::Refused(ModelText::of(&format!("{text}{advice}\n")))));
     }
     Ok(Some(Said::Context(text)))
 }

@@ -15,6 +15,7 @@ use memories_chat::api_format::ApiFormat;
 use memories_chat::inject::block::{InjectMode, InjectedMemory};
 use memories_chat::inject::{Injected, Injector};
 use memories_document::types::MemoryObject;
+use memories_document::types::model_text::ModelText;
 use memories_notebook::{MemoryObjects, SharedSnapshot};
 use memories_store::Store;
 
@@ -123,13 +124,13 @@ struct InjectedObject<'a> {
     /// Its age in words.
     age: &'a str,
     /// Its title and text, perhaps cut.
-    inserted: &'a str,
+    inserted: ModelText,
 }
 
 impl<'a> InjectedObject<'a> {
     fn of(objects: &MemoryObjects<'_>, injected: &'a InjectedMemory) -> InjectedObject<'a> {
         let InjectedMemory { scope, name, memory, age, summary, .. } = injected;
-        InjectedObject { memory: objects.object(scope, name, memory), age, inserted: summary }
+        InjectedObject { memory: objects.object(scope, name, memory), age, inserted: ModelText::of(summary) }
     }
 }
 

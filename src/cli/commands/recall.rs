@@ -12,6 +12,7 @@ use crate::cli::failure::Failure;
 use crate::cli::paint;
 use crate::cli::values::{parse_count, parse_number};
 use memories_document::Section;
+use memories_document::types::model_text::ModelText;
 use memories_document::types::{Memory, Scope, ScopeName, Viewer};
 use memories_notebook::{MemoryObjects, Snapshot};
 use memories_recall::brief::{USUAL, newest, render_brief};
@@ -112,7 +113,7 @@ pub fn run(cli: Cli<'_>, args: RecallArgs) -> Result<u8, Failure> {
 fn show(
     cli: Cli<'_>,
     snapshot: &Snapshot,
-    text: &str,
+    text: &ModelText,
     scopes: impl FnOnce(&MemoryObjects<'_>) -> Vec<Value>,
 ) -> Result<u8, Failure> {
     if cli.ui.json {

@@ -9,6 +9,7 @@ use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use memories_document::types::frame::{continued, one_line, text_below};
+use memories_document::types::model_text::ModelText;
 use memories_document::types::{MemoryObject, Viewer};
 use memories_notebook::{MemoryObjects, Snapshot};
 use memories_search::top::{RankedMemory, top};
@@ -81,7 +82,7 @@ pub fn run(cli: Cli<'_>, args: TopArgs) -> Result<u8, Failure> {
     }
     cli.ui.data(&format!("Top {number} Most Important Memories:\n"))?;
     for (at, ranked) in ranked.iter().enumerate() {
-        cli.ui.data(&render(at + 1, ranked, decay.is_some()))?;
+        cli.ui.data(&ModelText::of(&render(at + 1, ranked, decay.is_some())))?;
     }
     Ok(0)
 }

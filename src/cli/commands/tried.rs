@@ -100,6 +100,7 @@ fn run_command(cli: Cli<'_>, folder: &FolderPath, action: &str) -> Result<u8, Fa
     use crate::cli::settings::{milliseconds_now, tools_environment};
     use memories_agents::work::Work;
     use memories_agents::work::verdict::Verdict;
+    use memories_document::types::model_text::ModelText;
 
     let notebook = cli.notebook()?;
     let root = cli.settings.working_folder.root().to_owned();
@@ -136,12 +137,12 @@ fn run_command(cli: Cli<'_>, folder: &FolderPath, action: &str) -> Result<u8, Fa
     } else {
         let answer = if is_in_vain { "yes" } else { "no" };
         let text = known.text().unwrap_or_else(|| match verdict {
-            Verdict::Worked => "it worked here the last time\n".to_owned(),
+            Verdict::Worked => ModelText::of("it worked here the last time\n"),
             Verdict::Changed => {
-                "it failed here, and a file that the failure names has changed since\n".to_owned()
+                ModelText::of("it failed here, and a file that the failure names has changed since\n")
             }
-            Verdict::UnknownEffect => "it was run here, and nobody knows how that ended\n".to_owned(),
-            _ => format!("\"{action}\" is not among what was tried at {}\n", known.scope),
+            Verdict::UnknownEffect => ModelText::of("it was run here, and nobody knows how that ended\n"),
+            _ => ModelText::of(&format!("\"{action}\" is not among what was tried at {}\n", known.scope)),
         });
         cli.ui.data(&format!("{answer}: {text}"))?;
     }

@@ -1,6 +1,9 @@
 //! Texts of `view`, `str_replace` and `insert`, with the numbers of lines.
 
+use std::ops::Range;
+
 use crate::memory_tool::error::refused;
+use memories_document::types::model_text::find_shown;
 use memories_notebook::NotebookError;
 
 /// Most lines of a file that is shown.
@@ -63,14 +66,19 @@ pub(super) fn replaced(
     old: &str,
     new: &str,
 ) -> Result<(String, usize), NotebookError> {
-    let mut found = content.match_indices(old);
-    match (found.next(), found.next()) {
-        (None, _) => refused(format!(
+    let mut found: Vec<Range<usize>> =
+        content.match_indices(old).take(2).map(|(at, _)| at..at + old.len()).collect();
+    // The model may send what it was shown.
+    if found.is_empty() {
+        found = find_shown(content, old);
+    }
+    match &found[..] {
+        [] => refused(format!(
             "No replacement was performed, old_str `{old}` did not appear verbatim in {named}."
         )),
-        (Some((at, _)), None) => Ok((format!("{}{new}{}", &content[..at], &content[at + old.len()..]), at)),
+        [one] => Ok((format!("{}{new}{}", &content[..one.start], &content[one.end..]), one.start)),
         _ => {
-            let lines = lines_with(content, old);
+            let lines = lines_with(content, &content[found[0].clone()]);
             refused(format!(
                 "No replacement was performed. Multiple occurrences of old_str `{old}` in lines: {lines}. Please ensure it is unique"
             ))

@@ -22,13 +22,14 @@ mod tree;
 mod view;
 
 use crate::memory_tool::command::Command;
+use memories_document::types::model_text::ModelText;
 use memories_notebook::{Notebook, NotebookError, Written};
 
 /// The result of a command, for the model.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Answer {
     /// The text of the tool's result.
-    pub text: String,
+    pub text: ModelText,
     /// True if the command was refused; the text says why.
     pub is_error: bool,
     /// Warnings, such as a backup that could not be written.
@@ -37,8 +38,8 @@ pub struct Answer {
 }
 
 impl Answer {
-    fn refused(text: String) -> Answer {
-        Answer { text, is_error: true, warnings: Vec::new() }
+    fn refused(text: &str) -> Answer {
+        Answer { text: ModelText::of(text), is_error: true, warnings: Vec::new() }
     }
 }
 
@@ -50,7 +51,7 @@ impl Answer {
 pub fn answer(notebook: &Notebook, json: &str) -> Result<Answer, NotebookError> {
     let done = Command::parse(json).and_then(|command| carry_out(notebook, &command));
     match done {
-        Err(NotebookError::Refused(refused)) => Ok(Answer::refused(refused.problem)),
+        Err(NotebookError::Refused(refused)) => Ok(Answer::refused(&refused.problem)),
         done => done,
     }
 }
@@ -58,9 +59,9 @@ pub fn answer(notebook: &Notebook, json: &str) -> Result<Answer, NotebookError> 
 fn carry_out(notebook: &Notebook, command: &Command) -> Result<Answer, NotebookError> {
     if let Command::View { path, range } = command {
         let text = view::view(notebook, path, *range)?;
-        return Ok(Answer { text, is_error: false, warnings: Vec::new() });
+        return Ok(Answer { text: ModelText::of(&text), is_error: false, warnings: Vec::new() });
     }
     let Written { value, warnings, written: _ } =
         notebook.edit("memory-tool", |draft| edits::change(draft, command))?;
-    Ok(Answer { text: value, is_error: false, warnings })
+    Ok(Answer { text: ModelText::of(&value), is_error: false, warnings })
 }

@@ -60,7 +60,7 @@ impl Place {
     fn done(&self, command: &Value) -> String {
         let answer = self.ask(command);
         assert!(!answer.is_error, "{}", answer.text);
-        answer.text
+        answer.text.into()
     }
 
     #[track_caller]
@@ -69,7 +69,7 @@ impl Place {
         let answer = self.ask(command);
         assert!(answer.is_error, "{}", answer.text);
         assert_eq!(fs::read(self.path()).ok(), before, "a refused command changes nothing");
-        answer.text
+        answer.text.into()
     }
 
     #[track_caller]

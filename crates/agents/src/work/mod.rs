@@ -24,6 +24,7 @@ use anstream::adapter::strip_str;
 
 use memories_document::Section;
 use memories_document::types::frame::one_line;
+use memories_document::types::model_text::ModelText;
 use memories_document::types::text::{fold_spaces, truncate};
 use memories_document::types::{FolderPath, Memory, MemoryObject, Scope, ScopeName, Viewer};
 use memories_llm::redact::redacted;
@@ -80,7 +81,7 @@ pub struct Answer {
 
 impl Answer {
     /// The text for the agent; `None` where there is nothing to say.
-    pub fn text(&self) -> Option<String> {
+    pub fn text(&self) -> Option<ModelText> {
         let mut text = in_words_for_agent(&self.verdict);
         for MemoryObject { scope, name, memory, .. } in &self.memories {
             let said = truncate(&fold_spaces(&memory.text), MEMORY_CHARS);
@@ -88,7 +89,7 @@ impl Answer {
             text.push_str(&one_line(&line));
             text.push('\n');
         }
-        (!text.is_empty()).then_some(text)
+        (!text.is_empty()).then(|| ModelText::of(&text))
     }
 }
 
@@ -190,7 +191,7 @@ impl Work<'_> {
         id: &str,
         ended: Ended,
         output: &str,
-    ) -> Result<Option<String>, NotebookError> {
+    ) -> Result<Option<ModelText>, NotebookError> {
         let begun = if id.is_empty() { None } else { self.begun(id)? };
         let secrets = secrets(text);
         let masked = masked(text);
@@ -232,13 +233,13 @@ impl Work<'_> {
         let times = history.map_or(1, |history| history.failures);
         let times = if times > 1 { format!(" {times} times") } else { String::new() };
         let command = one_line(&shown);
-        Ok(Some(format!(
+        Ok(Some(ModelText::of(&format!(
             "Noted: `{command}` failed here{times}. As long as nothing changes, it is likely to fail again.\n"
-        )))
+        ))))
     }
 
     /// Notes a command that ran nobody knows where. It counts as a change alone.
-    fn note_elsewhere(&self, command: String, may_change: bool) -> Result<Option<String>, NotebookError> {
+    fn note_elsewhere(&self, command: String, may_change: bool) -> Result<Option<ModelText>, NotebookError> {
         let Some(surroundings) = self.surroundings(&Command::read("")).filter(|_| may_change) else {
             return Ok(None);
         };

@@ -11,7 +11,6 @@ use memories_document::text::stored_line;
 use memories_document::types::Attempt;
 use memories_document::types::frame::one_line;
 use memories_document::types::text::truncate;
-use memories_document::types::unseen::visible;
 
 /// Milliseconds for which nothing outside of the repository is taken to change: an hour.
 const FRESH: u64 = 60 * 60 * 1000;
@@ -348,10 +347,9 @@ pub(crate) fn in_words_for_agent(verdict: &Verdict) -> String {
     text
 }
 
-/// A text of the log in an answer. The log may come with a repository, so it is cut again, and unseen characters are
-/// shown by their numbers.
+/// A text of the log in an answer. The log may come with a repository, so it is cut again.
 fn shown(text: &str, limit: usize) -> String {
-    visible(&truncate(&one_line(text), limit)).into_owned()
+    truncate(&one_line(text), limit)
 }
 
 /// A time as people say it, to the largest unit.

@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use memories_document::types::frame::{NOTICE, one_line, without_tags};
+use memories_document::types::model_text::ModelText;
 use memories_document::types::text::fold_spaces;
 use memories_document::types::{Memory, Scope, unknown_name};
 
@@ -88,14 +89,14 @@ pub struct InjectedMemory {
     pub context: String,
 }
 
-/// Renders the block; memories are numbered from 1.
-pub fn render(memories: &[InjectedMemory], style: &BlockStyle) -> String {
+/// Renders the block; memories are numbered from 1. The words around them are the caller's, so their tags stay.
+pub fn render(memories: &[InjectedMemory], style: &BlockStyle) -> ModelText {
     let numbered = memories.iter().zip(1..);
     let mut parts = vec![introduction(&style.prefix)];
     parts.extend(numbered.map(|(memory, number)| render_memory(number, memory, &style.template)));
     parts.push(without_tags(style.suffix.trim(), TAG).into_owned());
     parts.retain(|part| !part.is_empty());
-    format!("{OPEN}{}{CLOSE}", parts.join(GAP))
+    ModelText::framed(&format!("{OPEN}{}{CLOSE}", parts.join(GAP)))
 }
 
 /// The introduction, which says that memories are data, whoever wrote it.
@@ -138,7 +139,7 @@ fn fill_placeholders(line: &str, values: &[(&str, &str)]) -> String {
     for part in parts {
         let found = values.iter().find_map(|(name, value)| Some((value, part.strip_prefix(&name[2..])?)));
         match found {
-            Some((value, rest)) => out.extend([&fold_spaces(&one_line(value)), rest]),
+            Some((value, rest)) => out.extend([&*ModelText::of(&fold_spaces(&one_line(value))), rest]),
             None => out.extend(["{{", part]),
         }
     }

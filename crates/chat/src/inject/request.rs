@@ -14,6 +14,7 @@ use crate::api_format::ApiFormat;
 use crate::inject::block::{GAP, InjectMode, find_block, is_block};
 use crate::message::Message;
 use memories_document::types::json;
+use memories_document::types::model_text::ModelText;
 
 type Fields<'a> = HashMap<String, &'a RawValue>;
 
@@ -223,7 +224,7 @@ enum Side {
 /// A description of the problem if the bytes are not a chat request.
 pub fn insert_block(
     request: &[u8],
-    block: &str,
+    block: &ModelText,
     mode: InjectMode,
     format: Option<ApiFormat>,
 ) -> Result<Vec<u8>, String> {
@@ -331,7 +332,8 @@ mod tests {
     const BLOCK: &str = "<memories>\n1. \"A\" é\n</memories>";
 
     fn put(request: &str, mode: InjectMode) -> String {
-        String::from_utf8(insert_block(request.as_bytes(), BLOCK, mode, None).expect("a request"))
+        let block = ModelText::framed(BLOCK);
+        String::from_utf8(insert_block(request.as_bytes(), &block, mode, None).expect("a request"))
             .expect("text")
     }
 

@@ -195,7 +195,7 @@ fn begins_with_name(text: &str, name: &str) -> bool {
     name.chars().all(|wanted| letters.next().is_some_and(|c| narrow(c).eq_ignore_ascii_case(&wanted)))
 }
 
-fn is_slash(c: char) -> bool {
+pub(crate) fn is_slash(c: char) -> bool {
     matches!(c, '/' | '\\' | '\u{FF0F}' | '\u{2044}' | '\u{2215}')
 }
 

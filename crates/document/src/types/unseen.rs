@@ -121,9 +121,12 @@ fn is_ideograph(c: char) -> bool {
 
 /// A text with unseen characters as `\u{1b}`.
 pub fn visible(text: &str) -> Cow<'_, str> {
-    replaced(text, |c, out| {
-        let _ = write!(out, "\\u{{{:x}}}", u32::from(c));
-    })
+    replaced(text, |c, out| out.push_str(&shown(c)))
+}
+
+/// A character by its number: `\u{1b}`.
+pub(crate) fn shown(c: char) -> String {
+    format!("\\u{{{:x}}}", u32::from(c))
 }
 
 /// JSON with unseen characters as `\u009b`, which means the same, since they stand in its strings only. C0 controls

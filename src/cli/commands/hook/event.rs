@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::cli::failure::Failure;
 use memories_agents::work::Ended;
 use memories_document::types::fields::{flag, integer};
+use memories_document::types::model_text::ModelText;
 
 /// Bytes that are read at the end of a transcript.
 const TRANSCRIPT: u64 = 64 * 1024;
@@ -40,8 +41,8 @@ pub(super) struct Event {
 /// A text for the model, or the reason why a command is refused this once.
 #[derive(Debug)]
 pub(super) enum Said {
-    Context(String),
-    Refused(String),
+    Context(ModelText),
+    Refused(ModelText),
 }
 
 /// The kind of an event.

@@ -9,6 +9,7 @@ use crate::cli::commands::query::hits::{HitObjects, Listing};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use memories_document::types::frame::{INDENT, continued};
+use memories_document::types::model_text::ModelText;
 use memories_llm::{Choice, ModelUse};
 use memories_notebook::{MemoryObjects, Snapshot};
 use memories_search::{Hit, SearchResults};
@@ -111,11 +112,8 @@ fn show_answer(cli: &mut Cli<'_>, answered: &GroundedAnswer, listed: usize) -> R
         return Ok(());
     };
     let numbers: Vec<String> = answered.numbers.iter().map(|number| format!("#{number}")).collect();
-    cli.ui.data(&format!(
-        "Relevant memories: {}\nAnswer: {}\n\n",
-        numbers.join(", "),
-        continued(text, INDENT)
-    ))?;
+    let text = ModelText::of(&continued(text, INDENT));
+    cli.ui.data(&format!("Relevant memories: {}\nAnswer: {text}\n\n", numbers.join(", ")))?;
     Ok(())
 }
 

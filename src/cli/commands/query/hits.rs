@@ -9,6 +9,7 @@ use crate::cli::failure::Failure;
 use crate::cli::ui::Ui;
 use memories_document::text::stored_line;
 use memories_document::types::frame::{lines, one_line, text_below};
+use memories_document::types::model_text::ModelText;
 use memories_document::types::{Persistence, Status, written_by};
 use memories_notebook::MemoryObjects;
 use memories_recall::budget::estimate_tokens;
@@ -99,13 +100,14 @@ impl Rendered {
     fn of(number: usize, hit: &Hit, question: &ParsedQuery, explain: bool) -> Rendered {
         let memory = &hit.memory;
         let place = at_turn(&hit.place, memory);
-        let mut out = Rendered { text: format!("{number}. [{}] ", one_line(&place)), matches: Vec::new() };
+        let mut out = Rendered { text: String::new(), matches: Vec::new() };
+        out.push(&format!("{number}. [{}] ", one_line(&place)));
         out.push_searched(&one_line(&memory.title), question);
-        out.text.push_str(&format!(" ({:.2})\n   {}\n", hit.relevance, about(hit)));
+        out.push(&format!(" ({:.2})\n   {}\n", hit.relevance, about(hit)));
         for line in lines(&text_below(&memory.title, &memory.text)) {
-            out.text.push_str("     ");
+            out.push("     ");
             out.push_searched(line, question);
-            out.text.push('\n');
+            out.push("\n");
         }
         if explain {
             out.push_explanation(hit);
@@ -113,12 +115,17 @@ impl Rendered {
         out
     }
 
+    /// Appends a text, fit for a model.
+    fn push(&mut self, text: &str) {
+        self.text.push_str(&ModelText::of(text));
+    }
+
     fn push_explanation(&mut self, hit: &Hit) {
         if let Some(passage) = &hit.passage {
-            self.text.push_str(&format!("   most similar passage: {}\n", stored_line(passage)));
+            self.push(&format!("   most similar passage: {}\n", stored_line(passage)));
         }
         let parts = hit.parts;
-        self.text.push_str(&format!(
+        self.push(&format!(
             "   similarity {:.2} (words {:.2}, related words {:.2}, meaning {:.2}) × importance {:.2} × recency {:.2}\n",
             hit.similarity,
             parts.keywords,
@@ -133,6 +140,7 @@ impl Rendered {
     fn push_searched(&mut self, text: &str, question: &ParsedQuery) {
         // The last two join letters of one word.
         let is_word = |c: char| c.is_alphanumeric() || matches!(c, '\'' | '’' | '\u{200C}' | '\u{200D}');
+        let text = ModelText::of(text);
         let begin = self.text.len();
         let mut at = 0;
         while at < text.len() {
@@ -142,7 +150,7 @@ impl Rendered {
             }
             at = text[word..].find(is_word).map_or(text.len(), |gap| word + gap);
         }
-        self.text.push_str(text);
+        self.text.push_str(&text);
     }
 }
 
