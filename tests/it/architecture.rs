@@ -274,6 +274,23 @@ fn only_the_store_writes_files() {
 }
 
 #[test]
+fn only_one_file_speaks_to_the_model_of_a_client() {
+    let marks = [
+        "ContentBlock",
+        "PromptMessage",
+        "ResourceContents",
+        "Resource::new",
+        "LoggingMessageNotificationParam",
+        "CallToolResult::",
+        "ErrorData::invalid_params",
+        "ErrorData::resource_not_found",
+        "ErrorData::new",
+    ];
+    let elsewhere = found(|source| source.name != "mcp/said.rs", &marks);
+    assert_none(&elsewhere, "the functions of mcp/said.rs take text that is fit for a model");
+}
+
+#[test]
 fn only_one_file_locks() {
     let elsewhere = found(|source| source.name != "store/lock.rs", &["fs2"]);
     assert_none(&elsewhere, "`fs2` belongs to store/lock.rs");

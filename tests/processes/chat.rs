@@ -39,15 +39,15 @@ Marcus lies whenever he is asked about the northern gate.
 ";
 
 /// The program and its output.
-struct Running {
-    folder: tempfile::TempDir,
+pub struct Running {
+    pub folder: tempfile::TempDir,
     child: Child,
     url: String,
     said: Option<BufReader<std::process::ChildStdout>>,
 }
 
 impl Running {
-    fn start(upstream: &str, settings: &str, flags: &[&str]) -> Running {
+    pub fn start(upstream: &str, settings: &str, flags: &[&str]) -> Running {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("Memories.md"), FILE).unwrap();
         std::fs::write(folder.path().join("memories.toml"), settings).unwrap();
@@ -75,7 +75,7 @@ impl Running {
         Running { folder, child, url, said: Some(said) }
     }
 
-    fn chat(&self, body: &Value) -> RequestBuilder {
+    pub fn chat(&self, body: &Value) -> RequestBuilder {
         client().post(format!("{}/v1/chat/completions", self.url)).bearer_auth(KEY).json(body)
     }
 

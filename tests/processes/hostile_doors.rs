@@ -11,6 +11,8 @@
 mod doors;
 mod export;
 mod payloads;
+#[cfg(all(feature = "full", unix))]
+mod readers;
 
 use crate::mcp::client::World;
 use doors::DOORS;

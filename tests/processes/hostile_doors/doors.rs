@@ -35,7 +35,7 @@ pub const DOORS: &[(&str, Door)] = &[
 const SCOPES: [&str; 5] = ["location:23", "location:24", "world", "npc:troll", "agent:alex"];
 
 /// Runs a command, with a model that gives these answers. Exit code 4 is a refusal.
-fn run(world: &World, arguments: &[&str], stdin: &str, answers: &[Value]) -> String {
+pub fn run(world: &World, arguments: &[&str], stdin: &str, answers: &[Value]) -> String {
     let lines: String = answers.iter().map(|answer| format!("{answer}\n")).collect();
     world.write("answers.jsonl", &lines);
     world.write("settings.toml", "[llm]\nprovider = \"replay\"\nreplay = \"answers.jsonl\"\n");
