@@ -23,6 +23,9 @@ const LARGEST: usize = 16 << 20;
 ///
 /// [`Malformed`] at a syntax error, a key that is no text, and an alias of a value that is not there.
 pub(super) fn parse_yaml(text: &str) -> Result<Vec<Node>, Malformed> {
+    if text.len() > LARGEST {
+        return Err(Malformed::new(1, &format!("the text is larger than {} MiB", LARGEST >> 20)));
+    }
     let options = options! {
         budget: budget! { max_depth: DEEPEST, max_total_scalar_bytes: LARGEST },
         duplicate_keys: DuplicateKeyPolicy::PassThrough,

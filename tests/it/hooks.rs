@@ -394,3 +394,25 @@ fn a_log_by_a_stranger_is_cut_and_has_no_future() {
     fs::write(&path, line.replace(at, "4102444800000")).unwrap();
     assert_eq!(before(folder, "npm test"), "");
 }
+
+#[test]
+fn a_hook_is_silent_about_a_command_that_is_too_long() {
+    let folder = repository("# Location Memories\n");
+    let long = format!("make {}", "a ".repeat(32 * 1024));
+    assert_eq!(
+        (fails(folder.path(), &long, "error: no"), before(folder.path(), &long)),
+        (String::new(), String::new())
+    );
+    assert!(!folder.path().join(".memories").exists(), "nothing is noted");
+    let short = &long[..60 * 1024];
+    assert!(fails(folder.path(), short, "error: no").starts_with("Noted: "));
+    assert!(before(folder.path(), short).contains("error: no"));
+}
+
+#[test]
+fn of_a_long_output_a_hook_reads_both_ends() {
+    let folder = repository("# Location Memories\n");
+    let output = format!("{}\nerror: the end\n", "password=x ".repeat(400_000));
+    assert!(fails(folder.path(), "make", &output).starts_with("Noted: "));
+    assert!(before(folder.path(), "make").contains("error: the end"));
+}

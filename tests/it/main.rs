@@ -23,6 +23,7 @@ mod evidence;
 mod frames;
 mod frontier;
 mod golden;
+mod growth;
 mod hand_edits;
 mod history;
 #[cfg(all(feature = "agents", unix))]

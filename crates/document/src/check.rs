@@ -261,9 +261,13 @@ impl Section<'_> {
         let start = text.rfind("See also:").unwrap_or(0);
         let line = self.line + entry.line_number + text[..start].matches('\n').count();
         let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
+        // Each is searched behind the one before it, and the characters between them are counted once.
+        let (mut at, mut column) = (start, column(&text[line_start..], start - line_start));
         let placed = |link: Link| {
-            let at = text[start..].find(&link.to_string()).map_or(start, |at| start + at);
-            PlacedLink { link, line, column: column(&text[line_start..], at - line_start) }
+            let found = text[at..].find(&link.to_string()).map_or(at, |found| at + found);
+            column += text[at..found].chars().count();
+            at = found;
+            PlacedLink { link, line, column }
         };
         Link::parse_all(see_also).into_iter().map(placed).collect()
     }

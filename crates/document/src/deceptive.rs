@@ -1,6 +1,6 @@
 //! Finds text that deceives a reader of the file: invisible characters, and titles that look alike.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use unicode_security::skeleton;
@@ -33,7 +33,7 @@ pub(crate) struct Titles {
     /// Title and line of the first entry, by the look of its title.
     by_look: HashMap<String, (String, usize)>,
     /// Titles that look like an earlier one, and are none the less others.
-    twins: Vec<String>,
+    twins: HashSet<String>,
 }
 
 impl Titles {
@@ -45,10 +45,9 @@ impl Titles {
             return None;
         };
         let folded = fold_title(title);
-        if fold_title(other) == folded || self.twins.contains(&folded) {
+        if fold_title(other) == folded || !self.twins.insert(folded) {
             return Some(Kind::SameTitle(title.to_owned()));
         }
-        self.twins.push(folded);
         Some(Kind::SameLook { title: title.to_owned(), other: other.clone(), line: *other_line })
     }
 }

@@ -70,6 +70,9 @@ struct Reader<'a> {
     claims: &'a mut Vec<(Scope, usize)>,
 }
 
+/// Fields of one entry that are looked at.
+const FIELDS: usize = 50;
+
 impl Reader<'_> {
     fn read(mut self) {
         let in_section = self.block.heading.is_some();
@@ -296,7 +299,7 @@ impl Reader<'_> {
             let kind = Kind::NearCategory { category: memory.category.to_string(), nearest };
             slips.push((4, kind, certain));
         }
-        for field in &memory.provenance.other {
+        for field in memory.provenance.other.iter().take(FIELDS) {
             let near = near_entry::fields(field);
             if near.is_some() || field.contains(char::is_numeric) {
                 let mended = near.and_then(|near| with_field(&line, field, near));

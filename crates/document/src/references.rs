@@ -3,11 +3,11 @@
 //! Reports references that lead to nothing, and entries that supersede each other in a circle, so that
 //! none of them is live.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use crate::link::Link;
 use crate::problem::{Kind, Problem};
-use crate::types::{Cause, Memory, Scope, fold_title, same_title};
+use crate::types::{Cause, Memory, Scope, fold_title};
 
 /// An entry and the line of its reference.
 #[derive(Debug, Clone, Copy)]
@@ -48,28 +48,37 @@ impl References<'_> {
         for nodes in self.nodes.values() {
             successors(nodes, &mut problems);
         }
+        let folded =
+            |nodes: &Vec<Node<'_>>| nodes.iter().map(|node| fold_title(&node.memory.title)).collect();
+        let titles: Titles<'_> = if self.links.is_empty() {
+            Titles::new()
+        } else {
+            self.nodes.iter().map(|(scope, nodes)| (*scope, folded(nodes))).collect()
+        };
         for (scope, PlacedLink { link, line, column }) in &self.links {
-            if !self.leads_somewhere(scope, link) {
+            if !leads_somewhere(&titles, scope, link) {
                 let kind = Kind::LostLink(link.to_string());
                 problems.push(Problem::new(*line, *column, kind));
             }
         }
         problems
     }
+}
 
-    /// True if the target of a link exists.
-    fn leads_somewhere(&self, from: &Scope, link: &Link) -> bool {
-        let has_title = |scope: &Scope, title: &str| {
-            let nodes = self.nodes.get(scope);
-            nodes.is_some_and(|nodes| nodes.iter().any(|node| same_title(&node.memory.title, title)))
-        };
-        let found = match (&link.scope, &link.title) {
-            (scope, Some(title)) => has_title(scope.as_ref().unwrap_or(from), title),
-            (Some(scope), None) => self.nodes.contains_key(scope),
-            (None, None) => false,
-        };
-        found || has_title(from, &link.as_title())
-    }
+/// The folded titles of all scopes.
+type Titles<'a> = BTreeMap<&'a Scope, HashSet<String>>;
+
+/// True if the target of a link exists.
+fn leads_somewhere(titles: &Titles<'_>, from: &Scope, link: &Link) -> bool {
+    let has_title = |scope: &Scope, title: &str| {
+        titles.get(scope).is_some_and(|titles| titles.contains(&fold_title(title)))
+    };
+    let found = match (&link.scope, &link.title) {
+        (scope, Some(title)) => has_title(scope.as_ref().unwrap_or(from), title),
+        (Some(scope), None) => titles.contains_key(scope),
+        (None, None) => false,
+    };
+    found || has_title(from, &link.as_title())
 }
 
 /// Follows each superseded entry to its successor. Of entries with one title a live one comes first.
@@ -91,8 +100,10 @@ fn successors(nodes: &[Node<'_>], problems: &mut Vec<Problem>) {
             problems.push(Problem::new(node.line, 1, kind));
         }
         let mut path = vec![start];
+        // Entries of the path, each with its place in it.
+        let mut places = BTreeMap::from([(start, 0)]);
         while let Some(at) = path.last().and_then(|&last| next(&nodes[last])) {
-            if let Some(from) = path.iter().position(|&other| other == at) {
+            if let Some(&from) = places.get(&at) {
                 let circle = &path[from..];
                 let titles = circle.iter().chain([&at]).map(|&at| nodes[at].memory.title.clone()).collect();
                 let line = circle.iter().map(|&at| nodes[at].line).min().unwrap_or(0);
@@ -102,6 +113,7 @@ fn successors(nodes: &[Node<'_>], problems: &mut Vec<Problem>) {
             if !done.insert(at) {
                 break;
             }
+            places.insert(at, path.len());
             path.push(at);
         }
         done.extend(path);

@@ -1,6 +1,6 @@
 //! One scope of the file, parsed for readers.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
 use crate::evidence::AttemptLine;
@@ -53,29 +53,27 @@ impl Section {
     /// Reads the texts of a scope's sections, each with its heading line.
     pub fn read<'a>(texts: impl IntoIterator<Item = &'a str>) -> Section {
         let mut section = Section::default();
+        let mut scope = Scope::World;
         for text in texts {
             let heading = text.lines().next().and_then(grammar::parse_heading);
             let parsed = parse_section(text);
             section.memories.extend(parsed.entries.iter().map(|entry| entry.read(text)));
-            let scope = heading.as_ref().map_or(&Scope::World, |heading| &heading.scope);
-            section.append(scope, heading.as_ref(), parsed);
+            section.append(heading.as_ref(), parsed);
+            scope = heading.map_or(Scope::World, |heading| heading.scope);
         }
+        section.keep_latest(&scope);
         section
     }
 
-    /// Appends the next section of the scope without its memories.
-    pub(super) fn append(&mut self, scope: &Scope, heading: Option<&Heading>, parsed: ParsedSection) {
+    /// Appends the next section of the scope without its memories. [`Section::keep_latest`] ends a row of these.
+    pub(super) fn append(&mut self, heading: Option<&Heading>, parsed: ParsedSection) {
         if let Some(heading) = heading.filter(|_| self.name.is_empty()) {
             self.name.clone_from(&heading.name);
         }
         if let Some((visits, _)) = parsed.visits {
             self.visits = self.visits.saturating_add(visits.count);
             self.first_visit = self.first_visit.take().or_else(|| visits.first());
-            for episode in visits.episodes {
-                if !self.episodes.contains(&episode) {
-                    self.episodes.push(episode);
-                }
-            }
+            self.episodes.extend(visits.episodes);
         }
         self.notes.extend(parsed.notes.into_iter().map(|placed| placed.note));
         let attempts =
@@ -84,11 +82,12 @@ impl Section {
         self.worked.extend(attempts(parsed.worked));
         self.seen.extend(attempts(parsed.seen));
         self.ways.extend(parsed.ways.into_iter().map(|line| line.value.way));
-        self.keep_latest(scope);
     }
 
-    /// Keeps the later of two lines of evidence about the same action or way.
-    fn keep_latest(&mut self, scope: &Scope) {
+    /// Keeps the later of two lines of evidence about the same action or way, and each episode once.
+    pub(super) fn keep_latest(&mut self, scope: &Scope) {
+        let mut known = HashSet::new();
+        self.episodes.retain(|episode| known.insert(*episode));
         let action = |attempt: &Attempt| scope.key_of_action(&attempt.action);
         let moment = |attempt: &Attempt| (attempt.episode, attempt.turn);
         keep_latest(&mut self.tried, action, moment);

@@ -325,6 +325,7 @@ impl Document {
         parsed: impl Fn(usize) -> Cow<'a, ParsedSection>,
     ) -> Section {
         let mut section = Section::default();
+        let mut scope = &Scope::World;
         for &at in blocks {
             let (parsed, text) = (parsed(at), self.block_text(at));
             if with_memories {
@@ -335,8 +336,10 @@ impl Document {
                 Cow::Borrowed(parsed) => parsed.without_entries(),
             };
             let heading = self.blocks[at].heading.as_ref();
-            section.append(heading.map_or(&Scope::World, |heading| &heading.scope), heading, parsed);
+            section.append(heading, parsed);
+            scope = heading.map_or(scope, |heading| &heading.scope);
         }
+        section.keep_latest(scope);
         section
     }
 

@@ -47,12 +47,15 @@ pub(super) fn problems(scope: &Scope, text: &str, parsed: &ParsedSection) -> Vec
 
 /// The regions of a part of a section that begins for the second time.
 fn second_lists(parsed: &ParsedSection) -> impl Iterator<Item = &Region> {
-    let regions = parsed.regions.iter().enumerate();
-    let is_part = |region: &Region| !region.kind.heading().is_empty();
-    let is_second = |at: usize, kind| parsed.regions[..at].iter().any(|other| other.kind == kind);
-    regions
-        .filter(move |(at, region)| is_part(region) && is_second(*at, region.kind))
-        .map(|(_, region)| region)
+    let mut known: Vec<RegionKind> = Vec::new();
+    let parts = parsed.regions.iter().filter(|region| !region.kind.heading().is_empty());
+    parts.filter(move |region| {
+        let is_second = known.contains(&region.kind);
+        if !is_second {
+            known.push(region.kind);
+        }
+        is_second
+    })
 }
 
 /// Lines about something that another line is about, too: key, start of the line, whether it is whole, and its action.

@@ -28,6 +28,7 @@ pub mod unseen;
 mod viewer;
 mod writer;
 
+use std::collections::HashSet;
 use std::fmt;
 use std::str::FromStr;
 
@@ -386,13 +387,9 @@ impl Memory {
 
     /// The names of its writers, each once, in the order of its tags; none for what a person or a single player wrote.
     pub fn writers(&self) -> Vec<&str> {
-        let mut writers: Vec<&str> = Vec::new();
-        for name in self.provenance.tags.iter().filter_map(|tag| writer_of(tag)) {
-            if !writers.contains(&name) {
-                writers.push(name);
-            }
-        }
-        writers
+        let mut known = HashSet::new();
+        let names = self.provenance.tags.iter().filter_map(|tag| writer_of(tag));
+        names.filter(|name| known.insert(*name)).collect()
     }
 
     /// True if it has at least that many writers, or none at all: then it is a person's.

@@ -220,10 +220,9 @@ impl Actions {
         let ways: Vec<String> = self.ways.iter().map(written_way).collect();
         line("ways", "Ways", ways.join("; "));
         // The line of a way names its openers already.
-        let opens =
-            |done: &&Attempt| self.ways.iter().any(|walked| openers(&walked.way).contains(&done.action));
-        let worked: Vec<String> =
-            self.worked.iter().filter(|done| !opens(done)).map(written_action).collect();
+        let opens: HashSet<&String> = self.ways.iter().flat_map(|walked| openers(&walked.way)).collect();
+        let worked = self.worked.iter().filter(|done| !opens.contains(&done.action));
+        let worked: Vec<String> = worked.map(written_action).collect();
         line("worked", "Worked here", worked.join(", "));
         let seen: Vec<String> = self.seen.iter().map(written_sight).collect();
         line("seen", "Seen here", seen.join(", "));
@@ -285,14 +284,19 @@ fn walked_ways(ways: &[Way], names: &PlaceNames, ends: &HashMap<u64, &str>) -> V
     let mut latest: Vec<&Way> = ways.iter().collect();
     latest.sort_by_key(|way| Reverse((way.episode, way.turn)));
     let mut walked: Vec<WalkedWay> = Vec::new();
+    let mut by_action: HashMap<String, usize> = HashMap::new();
+    let mut named: HashSet<(usize, String)> = HashSet::new();
     for way in latest {
         let scope = Scope::Location(way.to);
         let name = ends.get(&way.to).copied().unwrap_or(&way.name);
         let place = names.label(&scope, name);
-        let action = fold_action(&way.action);
-        match walked.iter_mut().find(|walked| fold_action(&walked.way.action) == action) {
-            Some(walked) if walked.sometimes.contains(&place) => {}
-            Some(walked) => walked.sometimes.push(place),
+        let at = *by_action.entry(fold_action(&way.action)).or_insert(walked.len());
+        match walked.get_mut(at) {
+            Some(walked) => {
+                if named.insert((at, place.clone())) {
+                    walked.sometimes.push(place);
+                }
+            }
             None => {
                 let way = Way { name: name.to_owned(), ..way.clone() };
                 walked.push(WalkedWay { way, place, sometimes: Vec::new() });
@@ -348,12 +352,13 @@ fn written_action(attempt: &Attempt) -> String {
 /// Actions with the same reply together: `take sword (It is fast.); east, eat rug ×2 (No.)`.
 fn folded(tried: &[&JudgedTry]) -> String {
     let mut replies: Vec<(&str, Vec<String>)> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
     for JudgedTry { attempt, .. } in tried {
-        let action = written_action(attempt);
-        match replies.iter_mut().find(|(reply, _)| *reply == attempt.reply) {
-            Some((_, actions)) => actions.push(action),
-            None => replies.push((&attempt.reply, vec![action])),
+        let at = *places.entry(&attempt.reply).or_insert(replies.len());
+        if at == replies.len() {
+            replies.push((&attempt.reply, Vec::new()));
         }
+        replies[at].1.push(written_action(attempt));
     }
     let group = |(reply, actions): (&str, Vec<String>)| {
         let actions = actions.join(", ");

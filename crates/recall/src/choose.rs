@@ -28,6 +28,9 @@ const PARENTS_SHARE: usize = 4;
 /// Limit of linked memories shown with one scope.
 const MAX_LINKED: usize = 3;
 
+/// Links that are looked up to find these: each is searched in its whole section.
+const LINKS: usize = 100;
+
 /// Finds the live memory of a title in a section, and the section's name.
 type FindLinked<'a> = dyn Fn(&Scope, &str) -> Option<(String, Memory)> + 'a;
 
@@ -231,7 +234,8 @@ fn choose_one(offer: &Offer<'_>, known: &Known<'_>, limits: &Limits, budget: usi
 /// The live memories of other sections to which the memories shown link, in their order.
 fn follow_links(view: &View, known: &Known<'_>) -> Vec<Linked> {
     let mut found: Vec<Linked> = Vec::new();
-    for link in view.memories.iter().flat_map(|piece| links_of(&piece.value)) {
+    let links = view.memories.iter().flat_map(|piece| links_of(&piece.value));
+    for link in links.take(LINKS) {
         let (Some(scope), Some(title)) = (link.scope, link.title) else { continue };
         let memory = if scope == view.scope { None } else { (known.linked)(&scope, &title) };
         let Some((name, memory)) = memory else { continue };
@@ -239,8 +243,10 @@ fn follow_links(view: &View, known: &Known<'_>) -> Vec<Linked> {
         if !found.contains(&linked) {
             found.push(linked);
         }
+        if found.len() == MAX_LINKED {
+            break;
+        }
     }
-    found.truncate(MAX_LINKED);
     found
 }
 

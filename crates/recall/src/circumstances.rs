@@ -4,14 +4,14 @@
 //! leaves: something that was in the way is gone only when something is done, here or elsewhere.
 
 use std::cell::OnceCell;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use memories_document::evidence::parse_attempts;
 use memories_document::fields::write_moment;
-use memories_document::types::openers::remove_done;
+use memories_document::types::openers::{Done, remove_done};
 use memories_document::types::text::fold_case;
-use memories_document::types::{Attempt, Moment, Scope, Way, is_same_action};
-use memories_document::{Section, known_ways, may_name_episode};
+use memories_document::types::{Attempt, Moment, Scope, Way, fold_action};
+use memories_document::{KnownSection, Section, known_ways, may_name_episode};
 use memories_world::BestRun;
 
 /// The change that a new episode makes.
@@ -26,7 +26,7 @@ pub struct Circumstances<'a> {
     pub(super) running_episode: u64,
     /// The text of the memory file.
     text: &'a str,
-    done: OnceCell<Vec<Attempt>>,
+    done: OnceCell<(Vec<Attempt>, Later)>,
     pub(super) ahead: Option<&'a BestRun<'a>>,
 }
 
@@ -49,7 +49,7 @@ impl<'a> Circumstances<'a> {
 
     /// Actions that changed something in the running episode, wherever that was. The lines are read when they are first
     /// asked for: few recalls need them.
-    fn done(&self) -> &[Attempt] {
+    fn done(&self) -> &(Vec<Attempt>, Later) {
         self.done.get_or_init(|| {
             let text = self.text;
             let mut done = Vec::new();
@@ -72,7 +72,8 @@ impl<'a> Circumstances<'a> {
                 let worked = attempts.into_iter().flatten().filter(|attempt| attempt.reply.is_empty());
                 done.extend(worked.filter(|attempt| attempt.episode == Some(self.running_episode)));
             }
-            done
+            let later = Later::of(&done);
+            (done, later)
         })
     }
 
@@ -83,21 +84,26 @@ impl<'a> Circumstances<'a> {
             let done = attempts.iter().filter(|done| done.episode == Some(self.running_episode));
             done.cloned().collect()
         };
-        let worked_here = of_episode(&here.worked);
-        let is_done = |opener: &String| worked_here.iter().any(|done| is_same_action(&done.action, opener));
+        let done_here = Done::of(&of_episode(&here.worked));
+        let is_done = |opener: &String| done_here.has(opener);
         let mut opened = ways.filter(|way| way.after.iter().any(is_done)).peekable();
         if opened.peek().is_none() {
             return;
         }
         let known = known_ways(self.text);
-        let refused = of_episode(&here.tried);
+        let known: HashMap<&Scope, &KnownSection<'_>> =
+            known.iter().rev().map(|section| (&section.scope, section)).collect();
+        let mut done_there: HashMap<u64, Done> = HashMap::new();
+        let refused = of_episode(&here.tried).into_iter().filter(|tried| !tried.result.is_unknown());
+        let refused: HashMap<String, Attempt> =
+            refused.rev().map(|tried| (fold_action(&tried.action), tried)).collect();
         for way in opened {
-            let end = known.iter().find(|section| section.scope == Scope::Location(way.to));
-            let worked_there = end.map_or(Vec::new(), |end| end.worked_in(self.running_episode));
-            let is_refusal =
-                |tried: &&Attempt| is_same_action(&tried.action, &way.action) && !tried.result.is_unknown();
-            let refused = refused.iter().find(is_refusal);
-            remove_done(&mut way.after, &worked_here, &worked_there, refused);
+            let there = done_there.entry(way.to).or_insert_with(|| {
+                let end = known.get(&Scope::Location(way.to));
+                Done::of(&end.map_or(Vec::new(), |end| end.worked_in(self.running_episode)))
+            });
+            let refused = refused.get(&fold_action(&way.action));
+            remove_done(&mut way.after, &done_here, there, refused);
         }
     }
 
@@ -107,7 +113,8 @@ impl<'a> Circumstances<'a> {
         if asked.episode != Some(self.running_episode) {
             return Some(EPISODE_BEGAN.to_owned());
         }
-        self.done().iter().find(|done| done.turn > asked.turn).map(worked_at)
+        let (done, later) = self.done();
+        later.first_of_all(Some(asked.turn)).map(|at| worked_at(&done[at]))
     }
 
     /// The later event that could have removed the obstacle of a blocked action; `None` where there is none.
@@ -116,10 +123,53 @@ impl<'a> Circumstances<'a> {
             return Some(EPISODE_BEGAN.to_owned());
         }
         let named = things_of(blocked);
-        let is_later = |done: &&Attempt| done.turn > blocked.turn;
-        let names_one = |done: &&Attempt| words(&done.action).any(|word| named.contains(&word));
-        self.done().iter().filter(is_later).find(names_one).map(worked_at)
+        let (done, later) = self.done();
+        later.first_naming(&named, Some(blocked.turn)).map(|at| worked_at(&done[at]))
     }
+}
+
+/// Finds the first of some actions that is later than a turn.
+#[derive(Default)]
+pub(super) struct Later {
+    all: Records,
+    /// By the words of the actions.
+    by_word: HashMap<String, Records>,
+}
+
+/// Those of a row of actions that are later than all before them, each with its turn. The first that is later than any
+/// turn is always one of these.
+type Records = Vec<(Option<u64>, usize)>;
+
+impl Later {
+    pub(super) fn of(actions: &[Attempt]) -> Later {
+        let mut later = Later::default();
+        let add = |records: &mut Records, record: (Option<u64>, usize)| {
+            if records.last().is_none_or(|last| last.0 < record.0) {
+                records.push(record);
+            }
+        };
+        for (at, done) in actions.iter().enumerate() {
+            add(&mut later.all, (done.turn, at));
+            words(&done.action).for_each(|word| add(later.by_word.entry(word).or_default(), (done.turn, at)));
+        }
+        later
+    }
+
+    /// The first action behind a turn, which an action may lack; `None` is the beginning.
+    pub(super) fn first_of_all(&self, turn: Option<Option<u64>>) -> Option<usize> {
+        first_behind(&self.all, turn)
+    }
+
+    /// The first action behind a turn with one of these words.
+    pub(super) fn first_naming(&self, named: &HashSet<String>, turn: Option<Option<u64>>) -> Option<usize> {
+        let records = named.iter().filter_map(|word| self.by_word.get(word));
+        records.filter_map(|records| first_behind(records, turn)).min()
+    }
+}
+
+fn first_behind(records: &Records, turn: Option<Option<u64>>) -> Option<usize> {
+    let at = turn.map_or(0, |turn| records.partition_point(|record| record.0 <= turn));
+    records.get(at).map(|record| record.1)
 }
 
 /// Words of a blocked action and its reply that name what was in the way.

@@ -3,12 +3,13 @@
 //! A section, the facts that hold at every place, and an action enter; a verdict leaves. The result of a try was judged
 //! when it was recorded. An obstacle may be gone since; then the verdict says so.
 
+use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::circumstances::{Circumstances, names_a_thing, words, write};
+use crate::circumstances::{Circumstances, Later, names_a_thing, words, write};
 use memories_document::Section;
 use memories_document::text::stored_line;
 use memories_document::types::frame::one_line;
@@ -60,6 +61,8 @@ pub struct Judgement<'a> {
     section: &'a Section,
     circumstances: &'a Circumstances<'a>,
     worked: HashMap<String, Success>,
+    /// What worked here in the running episode, to find what came later than a look.
+    done: OnceCell<(Vec<Attempt>, Later)>,
 }
 
 impl<'a> Judgement<'a> {
@@ -79,7 +82,7 @@ impl<'a> Judgement<'a> {
                 *last = success;
             }
         }
-        Judgement { section, circumstances, worked }
+        Judgement { section, circumstances, worked, done: OnceCell::new() }
     }
 
     /// The verdict about an action.
@@ -117,17 +120,23 @@ impl<'a> Judgement<'a> {
     /// The verdict about an action that looked.
     pub(crate) fn judge_seen(&self, seen: &Attempt) -> Verdict {
         let running = Some(self.circumstances.running_episode);
-        let is_later =
-            |done: &&Attempt| done.episode == running && (seen.episode != running || done.turn > seen.turn);
+        let (done, later) = self.done.get_or_init(|| {
+            let done = self.section.worked.iter().filter(|done| done.episode == running);
+            let done: Vec<Attempt> = done.cloned().collect();
+            let later = Later::of(&done);
+            (done, later)
+        });
         let looks_around = fold_action(&seen.action) == "look";
         let things: HashSet<String> =
             words(&seen.action).skip(1).filter(|word| names_a_thing(word)).collect();
-        let may_change = |done: &&Attempt| {
-            is_later(done) && (looks_around || words(&done.action).any(|word| things.contains(&word)))
+        let first = |turn| match looks_around {
+            true => later.first_of_all(turn),
+            false => later.first_naming(&things, turn),
         };
-        match self.section.worked.iter().find(may_change) {
+        match if seen.episode == running { first(Some(seen.turn)) } else { first(None) } {
             None => Verdict::Seen,
-            Some(done) => {
+            Some(at) => {
+                let done = &done[at];
                 let since = format!("`{}` worked here at {}", done.action, write(done.episode, done.turn));
                 Verdict::MayBeTried { since }
             }

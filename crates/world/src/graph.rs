@@ -5,13 +5,14 @@
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 
 use memories_document::types::direction::Direction;
-use memories_document::types::openers::remove_done;
-use memories_document::types::{Attempt, Scope, TryResult, is_same_action};
+use memories_document::types::openers::{Done, remove_done};
+use memories_document::types::{Attempt, Scope, TryResult, fold_action};
 use memories_document::ways::KnownWay;
 use memories_document::{KnownSection, PlaceNames, Tries, known_ways};
 use memories_notebook::Snapshot;
@@ -53,7 +54,7 @@ pub(super) struct Edge<'a> {
     pub direction: Option<Direction>,
     /// True if the action led here the last time.
     pub is_current: bool,
-    /// Where the action led at other times.
+    /// Where the action led at other times: the first [`ELSEWHERE`] of these places.
     pub elsewhere: Vec<usize>,
     /// How often the action was walked from here, wherever it led.
     pub walked: u64,
@@ -74,16 +75,23 @@ impl Edge<'_> {
         tries.saturating_add(opening).saturating_add(doubt)
     }
 
-    fn is_same_action(&self, direction: Option<Direction>, action: &str) -> bool {
-        match (self.direction, direction) {
-            (None, None) => is_same_action(&self.way.action, action),
-            (one, other) => one == other,
-        }
+    fn key(&self) -> Key {
+        key(self.direction, &self.way.action)
     }
+}
+
+/// An action as edges are compared: its direction, else the form in which actions are compared.
+type Key = (Option<Direction>, String);
+
+fn key(direction: Option<Direction>, action: &str) -> Key {
+    (direction, if direction.is_some() { String::new() } else { fold_action(action) })
 }
 
 /// Cost of one action on a path.
 pub(super) const ACTION: u64 = 1000;
+
+/// Places that are named at most where an action led at other times.
+const ELSEWHERE: usize = 20;
 
 /// Extra cost of a way that killed somebody: a detour of twenty actions costs as much.
 const DEADLY: u64 = 20 * ACTION;
@@ -159,11 +167,16 @@ impl<'a> Graph<'a> {
 
     /// Takes the openers that hold in the running episode from all ways. `known` are the sections of the first places.
     fn remove_done_openers(&mut self, known: &[KnownSection<'_>], running: u64) {
-        let worked = |at: usize| known.get(at).map_or(Vec::new(), |section| section.worked_in(running));
+        let mut all: HashMap<usize, Done, FixedState> = HashMap::default();
+        let of =
+            |at: usize| Done::of(&known.get(at).map_or(Vec::new(), |section| section.worked_in(running)));
         for (at, place) in self.places.iter_mut().enumerate() {
             for edge in place.edges.iter_mut().filter(|edge| !edge.way.after.is_empty()) {
                 let refused = edge.refused.as_deref().filter(|refused| refused.episode == Some(running));
-                remove_done(&mut edge.way.after, &worked(at), &worked(edge.to), refused);
+                for end in [at, edge.to] {
+                    all.entry(end).or_insert_with(|| of(end));
+                }
+                remove_done(&mut edge.way.after, &all[&at], &all[&edge.to], refused);
             }
         }
     }
@@ -183,12 +196,13 @@ impl<'a> Graph<'a> {
 
     fn edges_of(&mut self, section: &mut KnownSection<'a>) -> Vec<Edge<'a>> {
         let mut edges: Vec<Edge<'a>> = Vec::with_capacity(section.ways.len());
+        let mut known: HashMap<(usize, Key), usize, FixedState> = HashMap::default();
         for mut way in std::mem::take(&mut section.ways) {
             let (to, direction) = (self.position_of(way.to, &mut way.name), Direction::of(&way.action));
             // The place has the name.
             way.name = Cow::default();
-            let same = |edge: &&mut Edge<'_>| edge.to == to && edge.is_same_action(direction, &way.action);
-            match edges.iter_mut().find(same) {
+            let at = *known.entry((to, key(direction, &way.action))).or_insert(edges.len());
+            match edges.get_mut(at) {
                 Some(edge) if last_walked(&way) >= last_walked(&edge.way) => edge.way = way,
                 Some(_) => {}
                 None => {
@@ -273,48 +287,60 @@ impl Tried {
     }
 }
 
+/// The edges of each action, in their order.
+fn by_action(edges: &[Edge<'_>]) -> HashMap<Key, Vec<usize>, FixedState> {
+    let mut found: HashMap<Key, Vec<usize>, FixedState> = HashMap::default();
+    for (at, edge) in edges.iter().enumerate() {
+        found.entry(edge.key()).or_default().push(at);
+    }
+    found
+}
+
 /// Marks for each action the edge that was walked last, of equals the first, and where it led at other times.
 fn mark_latest(edges: &mut [Edge<'_>]) {
-    for at in 0..edges.len() {
-        let Edge { way, direction, .. } = &edges[at];
-        let same = |edge: &Edge<'_>| edge.is_same_action(*direction, &way.action);
-        let others = edges.iter().enumerate().filter(|(other, edge)| *other != at && same(edge));
-        let (mut elsewhere, mut is_current, mut walked) = (Vec::new(), true, way.count);
-        for (other, edge) in others {
-            elsewhere.push(edge.to);
-            let (its, own) = (last_walked(&edge.way), last_walked(way));
-            is_current &= its < own || its == own && at < other;
-            walked = walked.saturating_add(edge.way.count);
+    for same in by_action(edges).into_values() {
+        let walked = same.iter().fold(0_u64, |sum, at| sum.saturating_add(edges[*at].way.count));
+        let time = |at: usize| (last_walked(&edges[at].way), Reverse(at));
+        let latest = same.iter().copied().max_by_key(|at| time(*at));
+        for &at in &same {
+            let others = same.iter().filter(|other| **other != at).take(ELSEWHERE);
+            let elsewhere = others.map(|other| edges[*other].to).collect();
+            let edge = &mut edges[at];
+            (edge.is_current, edge.walked, edge.elsewhere) = (latest == Some(at), walked, elsewhere);
         }
-        (edges[at].is_current, edges[at].elsewhere, edges[at].walked) = (is_current, elsewhere, walked);
     }
 }
 
 /// Marks the edges whose action was refused, or killed, after it was last walked. Of an action the latest try counts.
 fn mark_refused(edges: &mut [Edge<'_>], tried: &[Tries<'_>]) {
-    let is_meant = |edge: &Edge<'_>, action: &str| edge.is_same_action(Direction::of(action), action);
-    let mut latest: Vec<Option<Attempt>> = vec![None; edges.len()];
+    let by_action = by_action(edges);
+    let meant = |action: &str| by_action.get(&key(Direction::of(action), action));
+    let mut latest: HashMap<usize, Attempt, FixedState> = HashMap::default();
     for tries in tried {
         let mut concerns = false;
-        tries.actions(|action| concerns |= edges.iter().any(|edge| is_meant(edge, action)));
+        tries.actions(|action| concerns |= meant(action).is_some());
         if !concerns {
             continue;
         }
         for attempt in tries.attempts().iter() {
-            let meant = edges.iter().zip(&mut latest).filter(|(edge, _)| is_meant(edge, &attempt.action));
-            for (_, latest) in meant {
-                if latest.as_ref().is_none_or(|latest| moment(attempt) >= moment(latest)) {
-                    *latest = Some(attempt.clone());
-                }
+            // The edges of an action have the same tries.
+            let Some(&first) = meant(&attempt.action).and_then(|meant| meant.first()) else { continue };
+            let last = latest.entry(first).or_insert_with(|| attempt.clone());
+            if moment(attempt) >= moment(last) {
+                last.clone_from(attempt);
             }
         }
     }
-    for (edge, attempt) in edges.iter_mut().zip(latest) {
+    for meant in by_action.values() {
+        let attempt = meant.first().and_then(|first| latest.get(first));
         let Some(attempt) = attempt.filter(|attempt| !attempt.result.is_unknown()) else { continue };
-        let (tried, walked) = (moment(&attempt), last_walked(&edge.way));
-        // Where neither line has a time, the death may be the later of the two.
-        edge.is_deadly = attempt.result == TryResult::Deadly && tried >= walked;
-        edge.refused = Some(Box::new(attempt)).filter(|_| tried > walked);
+        for &at in meant {
+            let edge = &mut edges[at];
+            let (tried, walked) = (moment(attempt), last_walked(&edge.way));
+            // Where neither line has a time, the death may be the later of the two.
+            edge.is_deadly = attempt.result == TryResult::Deadly && tried >= walked;
+            edge.refused = Some(Box::new(attempt.clone())).filter(|_| tried > walked);
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::graph::{Edge, Graph};
+use memories_document::types::direction::Direction;
 
 /// A line of a drawing: a way, and the way back if that is its opposite.
 pub(super) struct Line<'g> {
@@ -16,26 +17,33 @@ pub(super) struct Line<'g> {
 pub(super) fn lines<'g>(graph: &'g Graph<'g>) -> Vec<Line<'g>> {
     let mut lines = Vec::new();
     let mut drawn: HashSet<(usize, usize)> = HashSet::new();
+    let backs = backs(graph);
     for (from, place) in graph.places.iter().enumerate() {
         for (at, there) in place.edges.iter().enumerate() {
             if drawn.contains(&(from, at)) {
                 continue;
             }
-            let is_back = |edge: &Edge<'_>| {
-                let opposite = there.direction.map(|direction| direction.opposite());
-                edge.to == from
-                    && there.to != from
-                    && edge.direction.is_some()
-                    && edge.direction == opposite
-                    && edge.is_current
-                    && there.is_current
-            };
-            let back = graph.places[there.to].edges.iter().position(is_back);
+            let direction = there.direction.filter(|_| there.is_current && there.to != from);
+            let opposite = direction.map(|direction| direction.opposite());
+            let back = opposite.and_then(|opposite| backs.get(&(there.to, from, opposite)).copied());
             drawn.extend(back.map(|back| (there.to, back)));
             lines.push(Line { from, there, back: back.map(|back| &graph.places[there.to].edges[back]) });
         }
     }
     lines
+}
+
+/// The first edge by which a direction leads now from one place to another.
+fn backs(graph: &Graph<'_>) -> HashMap<(usize, usize, Direction), usize> {
+    let mut backs = HashMap::new();
+    for (from, place) in graph.places.iter().enumerate() {
+        for (at, edge) in place.edges.iter().enumerate().filter(|(_, edge)| edge.is_current) {
+            if let Some(direction) = edge.direction {
+                backs.entry((from, edge.to, direction)).or_insert(at);
+            }
+        }
+    }
+    backs
 }
 
 /// All ways between two places, or from a place to itself.

@@ -6,6 +6,8 @@
 mod event;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -30,6 +32,9 @@ use event::{Event, EventKind, HookAgent, Said};
 /// Longest wait for other writers: the agent waits for its hook.
 const LONGEST_WAIT: Duration = Duration::from_millis(500);
 
+/// Time for an answer. A build for tests is about ten times slower.
+const BUDGET: Duration = Duration::from_secs(if cfg!(debug_assertions) { 10 } else { 1 });
+
 /// Folders of earlier work that are shown at the start of a session.
 const FOLDERS: usize = 3;
 
@@ -43,7 +48,8 @@ before the agent compacts its context, what was learned is kept in the memory
 file. Without a memory file nothing happens: `memories init` makes one.
 
 A hook asks no model. Whatever goes wrong, it prints nothing and the exit code
-is 0; with -v the reason goes to stderr.
+is 0; with -v the reason goes to stderr. That also holds for what would take it
+more than a second, and for a command of more than 64 KiB.
 
 Examples:
   memories setup claude-code --apply
@@ -65,8 +71,10 @@ pub fn run(mut cli: Cli<'_>, args: HookArgs) -> Result<u8, Failure> {
     if !has_file || !cli.settings.hooks.enabled {
         return Ok(0);
     }
-    let payload: Value = json::read(&cli.read_bytes()?)
-        .map_err(|error| Failure::user(format!("the event is not JSON: {error}")))?;
+    let bytes = cli.read_bytes()?;
+    let budget = Budget::begin();
+    let payload: Value =
+        json::read(&bytes).map_err(|error| Failure::user(format!("the event is not JSON: {error}")))?;
     let event = Event::read(agent, &payload)?;
     let here = event.folder.clone().unwrap_or_else(|| cli.settings.working_folder.folder().to_owned());
     let root = root_of(&here, notebook.store());
@@ -106,10 +114,39 @@ pub fn run(mut cli: Cli<'_>, args: HookArgs) -> Result<u8, Failure> {
         }
         EventKind::Other => None,
     };
-    if let Some(said) = said.and_then(|said| event.answer(agent, said)) {
+    let said = said.and_then(|said| event.answer(agent, said));
+    if let Some(said) = said.filter(|_| budget.ends_in_time()) {
         cli.ui.data(&format!("{said}\n"))?;
     }
     Ok(0)
+}
+
+/// The time that a hook has. When it is over the process ends, in silence: an agent would wait for it. A write that is cut
+/// off leaves the old file or the new one.
+struct Budget {
+    /// True once the answer is there, or the time is over: whichever comes first.
+    is_decided: Arc<AtomicBool>,
+    _end: mpsc::Sender<()>,
+}
+
+impl Budget {
+    fn begin() -> Budget {
+        let is_decided = Arc::new(AtomicBool::new(false));
+        let (end, ended) = mpsc::channel();
+        let late = Arc::clone(&is_decided);
+        std::thread::spawn(move || {
+            let is_over = ended.recv_timeout(BUDGET) == Err(mpsc::RecvTimeoutError::Timeout);
+            if is_over && !late.swap(true, Ordering::SeqCst) {
+                std::process::exit(0);
+            }
+        });
+        Budget { is_decided, _end: end }
+    }
+
+    /// True unless the time was over before.
+    fn ends_in_time(&self) -> bool {
+        !self.is_decided.swap(true, Ordering::SeqCst)
+    }
 }
 
 fn root_of(here: &Path, store: &Store) -> PathBuf {

@@ -84,7 +84,8 @@ pub(super) fn secrets(text: &str) -> Vec<String> {
     }
     // A variable is no secret, and what it holds is not known.
     found.retain(|value| value.len() >= SHORTEST && !value.starts_with(['$', '-', '<']) && value != MASK);
-    found.sort_by_key(|value| std::cmp::Reverse(value.len()));
+    found.sort_by(|one, other| (other.len(), other).cmp(&(one.len(), one)));
+    found.dedup();
     found
 }
 

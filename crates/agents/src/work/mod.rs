@@ -42,6 +42,9 @@ use verdict::{History, Verdict, in_words_for_agent, judge};
 /// The action of a command that ran nobody knows where.
 const ELSEWHERE: u64 = 0;
 
+/// Bytes of a command line that is read at most. A longer one is a program, and no other will be the same.
+pub const LONGEST_COMMAND: usize = 64 * 1024;
+
 /// Memories about a command that are said.
 const MEMORIES: usize = 2;
 
@@ -202,7 +205,7 @@ impl Work<'_> {
         let Some(surroundings) = work.surroundings(&command) else {
             return work.note_elsewhere(shown, command.may_change);
         };
-        let output = &without(&strip_str(output).to_string(), &secrets);
+        let output = &without(&strip_str(&reply::whole_lines(output)).to_string(), &secrets);
         let outcome = outcome(&command, ended, output);
         let has_failed = matches!(outcome, Outcome::Failed | Outcome::Passing);
         let output = if has_failed { redacted(output) } else { String::new() };

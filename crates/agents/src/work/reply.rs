@@ -152,6 +152,19 @@ pub(crate) fn names(output: &str) -> Vec<String> {
     names
 }
 
+/// The lines at the start and at the end of a long output, without those that are cut: half of a secret is not known as
+/// one. They are more than is read in the end, for marks of a terminal are still among them.
+pub(super) fn whole_lines(text: &str) -> std::borrow::Cow<'_, str> {
+    if text.len() <= 4 * READ {
+        return text.into();
+    }
+    let bytes = text.as_bytes();
+    let (first, last) = (2 * READ, text.len() - 2 * READ);
+    let first = memchr::memrchr(b'\n', &bytes[..first]).map_or(0, |at| at + 1);
+    let last = memchr::memchr(b'\n', &bytes[last..]).map_or(text.len(), |at| last + at + 1);
+    format!("{}{}", &text[..first], &text[last..]).into()
+}
+
 /// The start and the end of a text, where it is long.
 fn ends_of(text: &str) -> std::borrow::Cow<'_, str> {
     if text.len() <= 2 * READ {
@@ -170,6 +183,15 @@ fn ends_of(text: &str) -> std::borrow::Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_a_long_output_whole_lines_are_read() {
+        let short = "x\n".repeat(2 * READ);
+        assert_eq!(whole_lines(&short), short);
+        let long = format!("first\n{}\nlast", "é".repeat(4 * READ));
+        assert_eq!(whole_lines(&long), "first\nlast");
+        assert_eq!(whole_lines(&"a".repeat(8 * READ)), "");
+    }
 
     #[test]
     fn the_line_that_says_most() {

@@ -81,7 +81,8 @@ fn versions<'a>(bodies: &[Body<'a>]) -> Vec<Version<'a>> {
 fn evidence(scope: &Scope, bodies: &[Body<'_>]) -> Section {
     let mut section = Section::default();
     for body in bodies {
-        section.append(scope, None, body.parsed.without_entries());
+        section.append(None, body.parsed.without_entries());
+        section.keep_latest(scope);
     }
     section
 }

@@ -3,37 +3,67 @@
 //! Actions of one episode enter; the openers that are left to do leave. What is not certain counts as shut: to open
 //! something again costs a turn, a shut way costs the path.
 
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
+
 use crate::types::{Attempt, fold_action};
 
 /// Verbs, each with the one that undoes what it did.
 const OPPOSITES: [[&str; 2]; 2] = [["open", "close"], ["unlock", "lock"]];
 
+/// Actions of an episode at one place that are looked at: the latest. An opener that was done before all of these counts
+/// as shut.
+const LATEST: usize = 200;
+
+/// The actions that an episode has done at one place.
+#[derive(Debug, Default)]
+pub struct Done {
+    /// The turns of the actions, as they are compared.
+    turns: HashMap<String, Option<u64>>,
+}
+
+impl Done {
+    /// Of two about the same the later counts. An action without a turn counts as later than any other.
+    pub fn of(attempts: &[Attempt]) -> Done {
+        let mut latest: Vec<&Attempt> = attempts.iter().collect();
+        latest.sort_by_key(|done| (done.turn.is_some(), Reverse(done.turn)));
+        latest.truncate(LATEST);
+        Done { turns: latest.iter().rev().map(|done| (fold_action(&done.action), done.turn)).collect() }
+    }
+
+    /// True if an action is among them.
+    pub fn has(&self, action: &str) -> bool {
+        !self.turns.is_empty() && self.turns.contains_key(&fold_action(action))
+    }
+}
+
 /// Removes from the openers of a way those that still hold: they worked at its place, and their opposite has not worked
 /// since at either end of it. None does if all of them worked and the way was refused since.
 pub fn remove_done<S: AsRef<str>>(
     openers: &mut Vec<S>,
-    worked_here: &[Attempt],
-    worked_there: &[Attempt],
+    here: &Done,
+    there: &Done,
     refused: Option<&Attempt>,
 ) {
-    if openers.is_empty() || worked_here.is_empty() {
+    if openers.is_empty() || here.turns.is_empty() {
         return;
     }
     let folded: Vec<String> = openers.iter().map(|action| fold_action(action.as_ref())).collect();
-    let worked = |opener: &String| worked_here.iter().find(|done| fold_action(&done.action) == *opener);
-    let is_later = |other: &Attempt, done: &Attempt| other.turn.is_none() || other.turn > done.turn;
-    let has_failed =
-        |refused| folded.iter().all(|opener| worked(opener).is_some_and(|done| is_later(refused, done)));
+    let is_later = |other: Option<u64>, done: Option<u64>| other.is_none() || other > done;
+    let has_failed = |refused: &Attempt| {
+        let mut turns = folded.iter().map(|opener| here.turns.get(opener));
+        turns.all(|done| done.is_some_and(|done| is_later(refused.turn, *done)))
+    };
     if refused.is_some_and(has_failed) {
         return;
     }
+    let all: HashSet<&String> = folded.iter().collect();
     let holds = |opener: &String| {
-        let undoes = |other: &&Attempt| {
-            let other = fold_action(&other.action);
-            are_opposites(opener, &other) && !folded.contains(&other)
+        let Some(done) = here.turns.get(opener) else { return false };
+        let undoes = |(other, turn): (&String, &Option<u64>)| {
+            is_later(*turn, *done) && are_opposites(opener, other) && !all.contains(other)
         };
-        let mut undone = worked_here.iter().chain(worked_there).filter(undoes);
-        worked(opener).is_some_and(|done| !undone.any(|other| is_later(other, done)))
+        !here.turns.iter().chain(&there.turns).any(undoes)
     };
     let mut hold = folded.iter().map(holds);
     openers.retain(|_| hold.next() != Some(true));
@@ -41,16 +71,15 @@ pub fn remove_done<S: AsRef<str>>(
 
 /// True if two folded actions undo each other: the words of one thing are all among those of the other.
 fn are_opposites(one: &str, other: &str) -> bool {
-    let split = |action: &str| -> (String, Vec<String>) {
-        let mut words = action.split(' ').map(str::to_owned);
-        (words.next().unwrap_or_default(), words.collect())
-    };
+    let split = |action| str::split_once(action, ' ').unwrap_or((action, ""));
     let ((verb, thing), (other_verb, other_thing)) = (split(one), split(other));
-    let is_pair = |pair: &[&str; 2]| pair.contains(&&*verb) && pair.contains(&&*other_verb);
-    let within = |words: &[String], all: &[String]| words.iter().all(|word| all.contains(word));
-    verb != other_verb
-        && OPPOSITES.iter().any(is_pair)
-        && (within(&thing, &other_thing) || within(&other_thing, &thing))
+    let is_pair = |pair: &[&str; 2]| pair.contains(&verb) && pair.contains(&other_verb);
+    if verb == other_verb || !OPPOSITES.iter().any(is_pair) {
+        return false;
+    }
+    let words = |thing: &str| thing.split_whitespace().map(str::to_owned).collect::<HashSet<String>>();
+    let (thing, other_thing) = (words(thing), words(other_thing));
+    thing.is_subset(&other_thing) || other_thing.is_subset(&thing)
 }
 
 #[cfg(test)]
@@ -82,7 +111,7 @@ mod tests {
     fn an_opener_holds_until_it_is_undone() {
         let left = |here: &[Attempt], there: &[Attempt], refused: Option<Attempt>| {
             let mut openers = vec!["move rug", "open trap door"];
-            remove_done(&mut openers, here, there, refused.as_ref());
+            remove_done(&mut openers, &Done::of(here), &Done::of(there), refused.as_ref());
             openers.join(", ")
         };
         let both = [done("move rug", 1), done("open trap door", 2)];
@@ -107,7 +136,8 @@ mod tests {
     #[test]
     fn an_opener_of_the_way_undoes_no_other() {
         let mut openers = vec!["open hatch", "close hatch", "press button"];
-        remove_done(&mut openers, &[done("open hatch", 1), done("close hatch", 2)], &[], None);
+        let here = Done::of(&[done("open hatch", 1), done("close hatch", 2)]);
+        remove_done(&mut openers, &here, &Done::default(), None);
         assert_eq!(openers, ["press button"]);
     }
 }

@@ -4,14 +4,14 @@
 //! at once, and of its entries little more than the first lines are read.
 
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::stats::figures::{
     ContestedMemory, EpisodeFigures, JournalFigures, PlaceFigures, Stats, TokenFigures, TopLocation,
 };
 use crate::stats::tally::Tally;
 use memories_document::link::Link;
-use memories_document::types::{Memory, Scope};
+use memories_document::types::{Memory, Scope, fold_title};
 use memories_document::{Document, PlaceNames, Section};
 use memories_recall::budget::estimate_tokens;
 use memories_recall::{Circumstances, Format, Known, Limits, choose, render};
@@ -164,7 +164,10 @@ impl Contents {
         }
         self.live += live;
         self.tried += section.tried.len() as u64;
-        self.contested.extend(contests.iter().flat_map(|by| contested(scope, section, by)));
+        if !contests.is_empty() {
+            let live = section.live().map(|memory| fold_title(&memory.title)).collect();
+            self.contested.extend(contests.iter().flat_map(|by| contested(scope, &live, by)));
+        }
         for episode in &section.episodes {
             self.episodes.entry(*episode).or_default();
         }
@@ -192,12 +195,24 @@ impl Contents {
     }
 }
 
-/// The live memories of a section that a tentative one contests.
-fn contested(scope: &Scope, section: &Section, by: &Memory) -> Vec<ContestedMemory> {
+/// The live memories of a section that a tentative one contests; `live` are the folded titles of the section.
+fn contested(scope: &Scope, live: &HashSet<String>, by: &Memory) -> Vec<ContestedMemory> {
     let links = Link::parse_all(by.see_also.as_deref().unwrap_or_default());
     let here = links.into_iter().filter(|link| link.scope.as_ref().is_none_or(|other| other == scope));
-    let titles = here.filter_map(|link| link.title).filter(|title| section.live_with_title(title).is_some());
+    let titles = here.filter_map(|link| link.title).filter(|title| live.contains(&fold_title(title)));
     titles.map(|title| ContestedMemory { scope: scope.clone(), title, by: by.title.clone() }).collect()
+}
+
+/// The name of a section, and its live memories by their folded titles: of equal ones the first.
+struct Titled {
+    name: String,
+    memories: HashMap<String, Memory>,
+}
+
+fn titled((scope, section): (Scope, Section)) -> (Scope, Titled) {
+    let live = section.memories.into_iter().rev().filter(Memory::is_live);
+    let memories = live.map(|memory| (fold_title(&memory.title), memory)).collect();
+    (scope, Titled { name: section.name, memories })
 }
 
 /// Most places whose recall is measured. Measuring a place takes ten times as long as counting its memories.
@@ -210,8 +225,8 @@ struct RecallCosts<'a> {
     names: PlaceNames,
     ends: HashMap<u64, &'a str>,
     circumstances: Circumstances<'a>,
-    /// All sections, where a memory links to one.
-    linked: OnceCell<HashMap<Scope, Section>>,
+    /// The live memories of all sections by their folded titles, where a memory links to one.
+    linked: OnceCell<HashMap<Scope, Titled>>,
     /// See [`one_in`].
     one_in: usize,
     /// Places seen so far, measured or not.
@@ -254,9 +269,9 @@ impl<'a> RecallCosts<'a> {
             return;
         }
         let linked = |scope: &Scope, title: &str| {
-            let all = || sections(self.lasting, self.session).collect();
-            let section = self.linked.get_or_init(all).get(scope)?;
-            Some((section.name.clone(), section.live_with_title(title)?.clone()))
+            let all = || sections(self.lasting, self.session).map(titled).collect();
+            let Titled { name, memories } = self.linked.get_or_init(all).get(scope)?;
+            Some((name.clone(), memories.get(&fold_title(title))?.clone()))
         };
         let RecallCosts { names, ends, circumstances, .. } = &*self;
         let known = Known { linked: &linked, names, ends, circumstances };

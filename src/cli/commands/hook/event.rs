@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::cli::failure::Failure;
-use memories_agents::work::Ended;
+use memories_agents::work::{Ended, LONGEST_COMMAND};
 use memories_document::types::fields::{flag, integer};
 use memories_document::types::model_text::ModelText;
 
@@ -127,7 +127,8 @@ fn input<'a>(payload: &'a Value, key: &str) -> Option<&'a str> {
 fn command_of(payload: &Value) -> Option<String> {
     let tool = payload.get("tool_name")?.as_str()?;
     let is_shell = matches!(tool, "Bash" | "run_shell_command");
-    is_shell.then(|| input(payload, "command").map(str::to_owned))?
+    let command = input(payload, "command").filter(|command| command.len() <= LONGEST_COMMAND);
+    is_shell.then(|| command.map(str::to_owned))?
 }
 
 /// The file that a tool changes.
