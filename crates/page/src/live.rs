@@ -4,6 +4,7 @@
 //! told in two parts. The first has the steps, the sections and their recalls, and is there at once. The second has what
 //! is counted over everything: figures, lists, problems.
 
+use axum::body::Bytes;
 use serde::Serialize;
 
 use crate::html::json;
@@ -30,6 +31,8 @@ pub(super) struct Live {
     tally: Tally,
     /// The present that all pages have.
     present: Present,
+    /// The data of the page, made once for all who ask for it.
+    data: Option<Bytes>,
     /// How often something was told.
     revision: u64,
     /// The present is to be told again.
@@ -95,6 +98,7 @@ impl Live {
             world,
             tally,
             present,
+            data: None,
             revision,
             is_stale,
             snapshot,
@@ -109,9 +113,10 @@ impl Live {
         Hello { steps: self.world.step_count(), server, revision: self.revision }
     }
 
-    /// The data of the page, as JSON.
-    pub(super) fn data(&self) -> String {
-        json(&self.world.data(&self.page, self.revision, &self.present))
+    /// The data of the page, as JSON: one text for all who ask for it.
+    pub(super) fn data(&mut self) -> Bytes {
+        let Live { world, page, revision, present, data, .. } = self;
+        data.get_or_insert_with(|| json(&world.data(page, *revision, present)).into()).clone()
     }
 
     /// Looks what has changed since the last call; none where nothing has.
@@ -132,6 +137,7 @@ impl Live {
         if steps.is_empty() {
             return if self.is_stale { self.poll_present() } else { Ok(None) };
         }
+        self.data = None;
         let seen = self.world.seen();
         read::advance(&mut self.world, &mut self.tally, &steps);
         self.snapshot = Snapshot::read(&self.store)?;
@@ -157,7 +163,7 @@ impl Live {
 
     /// The second part of a change.
     fn poll_present(&mut self) -> Result<Option<News>, StoreError> {
-        self.is_stale = false;
+        (self.is_stale, self.data) = (false, None);
         let now = self.clock.now();
         let (read, _, _) = read::figures(&self.store, &self.page.file, &self.limits, &now)?;
         self.snapshot = Snapshot::read(&self.store)?;
@@ -182,6 +188,25 @@ mod tests {
     use super::*;
 
     #[test]
+    fn data_is_one_text_until_something_changes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("Memories.md");
+        fs::write(&path, "## World\n\n**[NOTE] Bell**\nIt rings.\n").unwrap();
+        let store = Store::open(path.clone(), Duration::from_secs(5)).unwrap();
+        let clock = Clock::new(|| "2026-01-24T10:40:00Z".to_owned(), String::new);
+        let mut live = Live::open(store, PageFacts::default(), Limits::default(), clock).unwrap();
+        let first = live.data();
+        assert_eq!(first.as_ptr(), live.data().as_ptr(), "the same bytes");
+        fs::write(&path, "## World\n\n**[NOTE] Bell**\nIt rings loudly.\n").unwrap();
+        live.poll().unwrap();
+        assert!(text(&mut live).contains("loudly"));
+    }
+
+    fn text(live: &mut Live) -> String {
+        String::from_utf8(live.data().to_vec()).unwrap()
+    }
+
+    #[test]
     fn a_memory_ages_while_the_server_runs() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("Memories.md");
@@ -196,7 +221,7 @@ mod tests {
         let store = Store::open(path.clone(), Duration::from_secs(5)).unwrap();
         let limits = Limits::default().at(&clock.now());
         let mut live = Live::open(store, PageFacts::default(), limits, clock).unwrap();
-        assert!(live.data().contains("today"), "{}", live.data());
+        assert!(text(&mut live).contains("today"), "{}", text(&mut live));
 
         is_later.store(true, Ordering::Relaxed);
         fs::write(&path, format!("{text}\n**[NOTE] Rope** *(Ep1, T2)*\nA rope hangs here.\n")).unwrap();

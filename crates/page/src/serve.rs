@@ -56,6 +56,9 @@ const MAX_BODIES: usize = 64 << 20;
 /// Streams of news at the same time.
 const MAX_STREAMS: usize = 200;
 
+/// Answers that are worked at, at the same time.
+const MAX_WORK: usize = 4;
+
 /// Memories that a search finds.
 const HITS: usize = 20;
 
@@ -100,6 +103,8 @@ struct Door {
     searcher: Searcher,
     edits: Mutex<Edits>,
     bodies: BodyRoom,
+    /// A permit for each answer that is worked at.
+    working: Semaphore,
     /// A permit for each stream of news, so that other requests have connections.
     streams: Arc<Semaphore>,
     /// The name of the cookie and its value. Browsers send it to all ports of a host, so it is not the token.
@@ -143,6 +148,7 @@ pub fn serve(
         searcher,
         edits: Mutex::new(Edits::new(notebook)),
         bodies: BodyRoom::new(MAX_BODY, MAX_BODIES),
+        working: Semaphore::new(MAX_WORK),
         streams: Arc::new(Semaphore::new(MAX_STREAMS)),
         cookie,
     });
@@ -262,7 +268,7 @@ async fn route(door: &Arc<Door>, parts: &Parts, sends_token: bool, body: Body) -
         (&Method::GET, "/") => typed("text/html; charset=utf-8", html::live(&door.page)),
         (&Method::GET, "/data") => {
             let door = door.clone();
-            blocking(move || {
+            blocking(door.clone(), move || {
                 // The last data that was read is better than none, and the watch reports the error.
                 let _ = door.look();
                 typed("application/json", lock(&door.live).data())
@@ -278,7 +284,7 @@ async fn route(door: &Arc<Door>, parts: &Parts, sends_token: bool, body: Body) -
         },
         (&Method::GET, "/search") => {
             let (door, question) = (door.clone(), parameter(parts, "q").unwrap_or_default());
-            blocking(move || search(&door, &question)).await
+            blocking(door.clone(), move || search(&door, &question)).await
         }
         (&Method::POST, "/edit") => edit(door, parts, sends_token, body).await,
         (_, "/" | "/data" | "/events" | "/search" | "/edit") => failed(
@@ -353,14 +359,16 @@ async fn edit(door: &Arc<Door>, parts: &Parts, sends_token: bool, body: Body) ->
         Err(error) => return failed(StatusCode::PAYLOAD_TOO_LARGE, &error.to_string(), None),
     };
     let door = door.clone();
-    blocking(move || match lock(&door.edits).make(&body) {
+    blocking(door.clone(), move || match lock(&door.edits).make(&body) {
         Ok(said) => typed("application/json", json!({"version": 1, "message": said}).to_string()),
         Err(error) => refusal_of(&error),
     })
     .await
 }
 
-async fn blocking(work: impl FnOnce() -> Response + Send + 'static) -> Response {
+/// Does work that takes its time, beside that of few others: what they make is held until it is read.
+async fn blocking(door: Arc<Door>, work: impl FnOnce() -> Response + Send + 'static) -> Response {
+    let _working = door.working.acquire().await;
     spawn_blocking(work)
         .await
         .unwrap_or_else(|_| failed(StatusCode::INTERNAL_SERVER_ERROR, "the work broke off", None))
@@ -373,8 +381,8 @@ fn parameter(parts: &Parts, name: &str) -> Option<String> {
     Some(percent_decode_str(&value).decode_utf8_lossy().into_owned())
 }
 
-fn typed(content_type: &'static str, body: String) -> Response {
-    ([(header::CONTENT_TYPE, HeaderValue::from_static(content_type))], body).into_response()
+fn typed(content_type: &'static str, body: impl Into<Body>) -> Response {
+    ([(header::CONTENT_TYPE, HeaderValue::from_static(content_type))], body.into()).into_response()
 }
 
 fn failed(status: StatusCode, problem: &str, hint: Option<&str>) -> Response {

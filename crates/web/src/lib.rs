@@ -4,8 +4,10 @@
 //! handler asks the [`Guard`] first. This crate depends on no other crate of the workspace. It always holds that
 //!
 //! * a page of another site that runs in a browser on this machine gets no answer but a refusal;
-//! * a connection that sends no request ends after [`Limits::header`], and a body that stops after [`Limits::body`];
-//! * nothing limits the time of an answer until the server ends. Then running answers have a grace period, and an
+//! * a connection that sends no request ends after [`Limits::header`], earlier where another one needs its room; and a
+//!   body that stops ends after [`Limits::body`];
+//! * an answer that nobody reads ends after [`Limits::answer`], earlier where others need its room;
+//! * nothing else limits the time of an answer until the server ends. Then running answers have a grace period, and an
 //!   incomplete request may be silent for one second.
 //!
 //! # Where to begin
@@ -29,6 +31,7 @@
 //! ```
 
 mod body;
+mod connections;
 mod guard;
 mod listen;
 mod token;

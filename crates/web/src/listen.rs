@@ -25,6 +25,8 @@ use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{sleep, timeout};
 
+use crate::connections::{Answer, Connections};
+
 /// Longest head of a request: its first line and its headers, in bytes.
 const MAX_HEAD: usize = 64 << 10;
 
@@ -43,11 +45,14 @@ pub struct Limits {
     pub header: Duration,
     /// Time without a byte of a body that has not ended.
     pub body: Duration,
+    /// Time in which nothing of an answer is read.
+    pub answer: Duration,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { connections: 1000, header: Duration::from_secs(10), body: Duration::from_secs(30) }
+        let seconds = Duration::from_secs;
+        Limits { connections: 1000, header: seconds(10), body: seconds(30), answer: seconds(30) }
     }
 }
 
@@ -70,7 +75,10 @@ where
 {
     listener.set_nonblocking(true)?;
     let listener = tokio::net::TcpListener::from_std(listener)?;
-    let connections = Arc::new(Semaphore::new(limits.connections));
+    let room = Arc::new(Semaphore::new(limits.connections));
+    let connections = Arc::new(Connections::default());
+    let watched = connections.clone();
+    let watching = tokio::spawn(async move { watched.watch(limits.answer).await });
     let running = GracefulShutdown::new();
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(limits.header).max_buf_size(MAX_HEAD);
@@ -79,16 +87,19 @@ where
     loop {
         let (stream, permit) = tokio::select! {
             () = &mut until => break,
-            accepted = accept(&listener, &connections) => accepted,
+            accepted = accept(&listener, &room, &connections) => accepted,
         };
         let (handler, idle, has_request) = (handler.clone(), limits.body, Arc::new(AtomicBool::new(false)));
+        let own = connections.begin();
         let service = {
-            let (has_request, ending) = (has_request.clone(), ending.clone());
+            let (has_request, ending, own) = (has_request.clone(), ending.clone(), own.clone());
             service_fn(move |request: hyper::Request<Incoming>| {
                 has_request.store(true, Ordering::Relaxed);
+                own.is_asked();
+                let own = own.clone();
                 let timed = |body| TimedBody { body, idle, ending: ending.clone(), waiting: None };
                 let answer = handler(request.map(|body| Body::new(timed(body))));
-                async move { Ok::<_, Infallible>(answer.await) }
+                async move { Ok::<_, Infallible>(answer.await.map(|body| Answer::new(body, own))) }
             })
         };
         let connection = running.watch(http.serve_connection(TokioIo::new(stream), service));
@@ -98,15 +109,17 @@ where
                 // A caller that leaves is no failure of the server.
                 _ = connection => {}
                 () = never_asked => {}
+                () = own.is_cut() => {}
             }
             drop(permit);
         });
     }
     drop(listener);
+    watching.abort();
     end.send_replace(true);
     let mut left = 0;
     if timeout(grace, running.shutdown()).await.is_err() {
-        left = limits.connections - connections.available_permits();
+        left = limits.connections - room.available_permits();
     }
     Ok(left)
 }
@@ -125,25 +138,33 @@ async fn ended(ending: &mut watch::Receiver<bool>) {
     let _ = ending.wait_for(|ended| *ended).await;
 }
 
-/// The next connection, as soon as there is room for it.
+/// The next connection, as soon as there is room for it. One that waits for its head makes room where there is none.
 async fn accept(
     listener: &tokio::net::TcpListener,
-    connections: &Arc<Semaphore>,
+    room: &Arc<Semaphore>,
+    connections: &Connections,
 ) -> (TcpStream, OwnedSemaphorePermit) {
-    let permit = connections.clone().acquire_owned().await.expect("the semaphore is never closed");
-    loop {
+    let stream = loop {
         match listener.accept().await {
-            Ok((stream, _)) => {
-                // Each token of a stream is a packet: without this it could wait for the next one.
-                let _ = stream.set_nodelay(true);
-                return (stream, permit);
-            }
+            Ok((stream, _)) => break stream,
             Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
             // Often too many open files; some are closed soon.
             Err(_) => sleep(NO_ROOM).await,
         }
+    };
+    // Each token of a stream is a packet: without this it could wait for the next one.
+    let _ = stream.set_nodelay(true);
+    if room.available_permits() == 0 {
+        tokio::select! {
+            () = connections.make_room() => {}
+            permit = room.clone().acquire_owned() => return (stream, permit.expect(OPEN)),
+        }
     }
+    (stream, room.clone().acquire_owned().await.expect(OPEN))
 }
+
+/// Why a permit always comes.
+const OPEN: &str = "the semaphore is never closed";
 
 /// A caller stopped in the middle of a body.
 #[derive(Debug, thiserror::Error)]

@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::time::Duration;
 
 use super::*;
 
@@ -74,18 +75,21 @@ fn a_body_that_stops_is_given_up() {
 }
 
 #[test]
-fn connections_beyond_the_limit_wait_for_their_turn() {
+fn a_connection_that_has_asked_nothing_makes_room_for_the_next() {
     let upstream = Server::start(vec![Behaviour::says("Hello.")]);
-    let proxy = Proxy::with(&upstream.url(), None, Limits { connections: 2, ..Limits::default() });
-    let mut held: Vec<TcpStream> = (0..2).map(|_| connect(&proxy)).collect();
+    let header = Duration::from_secs(600);
+    let proxy = Proxy::with(&upstream.url(), None, Limits { connections: 2, header, ..Limits::default() });
+    let held: Vec<TcpStream> = (0..2).map(|_| connect(&proxy)).collect();
+    for stream in &held {
+        (&*stream).write_all(b"GET / HTTP/1.1\r\nX: ").unwrap();
+    }
     let third = connect(&proxy);
-    third.set_read_timeout(Some(SOON)).unwrap();
+    third.set_read_timeout(Some(PATIENCE)).unwrap();
     let request = format!("GET /healthz HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", proxy.address);
     (&third).write_all(request.as_bytes()).unwrap();
-    assert!((&third).read(&mut [0]).is_err(), "it is not accepted yet");
-    third.set_read_timeout(Some(PATIENCE)).unwrap();
-    held.pop();
     assert!(rest(&third).starts_with("HTTP/1.1 200 "));
+    held[0].set_read_timeout(Some(PATIENCE)).unwrap();
+    assert_eq!(rest(&held[0]), "", "the oldest has ended");
 }
 
 #[test]
