@@ -19,6 +19,7 @@ mod environment;
 mod file;
 mod found;
 mod hooks;
+mod owners;
 mod restricted;
 mod search;
 mod trust_list;
@@ -57,7 +58,8 @@ pub(crate) use trust_list::{TrustList, Trusted, sha256};
 
 use environment::trusted;
 use file::{SettingsFiles, command, duration, size, small};
-use found::{Found, find_above};
+use found::{Found, relative_to};
+use owners::{Foreign, Owners};
 
 /// The editor where the environment names none.
 const EDITOR: &str = if cfg!(windows) { "notepad" } else { "vi" };
@@ -161,12 +163,18 @@ impl Settings {
         lock_timeout: Duration,
         environment: ProcessEnvironment,
     ) -> Result<(Settings, Vec<String>), Failure> {
-        let Found { mut files, config_path, ignored, mut warnings } = found;
+        let Found { mut files, config_path, ignored, mut warnings, mut foreign } = found;
         let memory_file = files.read_path("memory_file")?;
         let file = match file.or(memory_file) {
             Some(named) => named,
-            None => found_memory_file(&environment.folder)?,
+            None => {
+                let (file, of_others) = found_memory_file(&environment)?;
+                foreign = of_others.or(foreign);
+                file
+            }
         };
+        let foreign = foreign.map(|foreign| format!("{}; {}", foreign.problem(), foreign.remedy()));
+        warnings.splice(0..0, foreign);
         let enabled = files.read("enabled", flag)?.unwrap_or(true);
         let writer = files.read("writer", writer)?;
         // Every write is immediate. The key is accepted because the settings of other programs have it.
@@ -249,12 +257,19 @@ impl Settings {
     }
 }
 
-/// The memory file that nobody named. One that is a link out of its repository is refused.
-fn found_memory_file(folder: &Path) -> Result<PathBuf, Failure> {
-    let found = find_above(folder, MEMORY_FILE_NAME, folder);
-    let found = found.unwrap_or_else(|| PathBuf::from(MEMORY_FILE_NAME));
-    refuse_link_out(&folder.join(&found))?;
-    Ok(found)
+/// The memory file that nobody named, and one of another user that does not count. One that is a link out of its
+/// repository is refused, and so is another user's in the place where a new one would stand.
+fn found_memory_file(environment: &ProcessEnvironment) -> Result<(PathBuf, Option<Foreign>), Failure> {
+    let folder = &environment.folder;
+    let owners = Owners::of_system(environment.user_folder.as_deref());
+    let owners::Found { path, foreign } = owners.find_above(folder, MEMORY_FILE_NAME);
+    let file = path.map_or_else(|| PathBuf::from(MEMORY_FILE_NAME), |path| relative_to(folder, path));
+    if let Some(foreign) = foreign.as_ref().filter(|foreign| foreign.path == folder.join(&file)) {
+        let by_name = format!("or name the file: `memories -f {}`", file.display());
+        return Err(Failure::user(foreign.problem()).hint(foreign.remedy()).hint(by_name));
+    }
+    refuse_link_out(&folder.join(&file))?;
+    Ok((file, foreign))
 }
 
 /// The present time, RFC 3339, in whole seconds.

@@ -86,7 +86,7 @@ pub use git::Index;
 pub use log::{LineLog, LogLine, Rotation};
 pub use occasion::Occasion;
 pub use other_file::{OtherFile, make_folders, real_path, remove_empty_folder};
-pub use path::{is_markdown, refuse_link_out, without_dots};
+pub use path::{foreign_owner, is_markdown, refuse_link_out, without_dots};
 pub use platform::changed_at;
 pub use private_file::{change_private, read_bounded};
 pub use remotes::Remotes;

@@ -7,6 +7,7 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
+use crate::at;
 use crate::error::StoreError;
 use crate::platform;
 
@@ -27,6 +28,14 @@ pub(super) fn resolve(given: &Path) -> Result<PathBuf, StoreError> {
         }
         Err(source) => Err(StoreError::Read { path: given.to_owned(), source }),
     }
+}
+
+/// The user id of the owner of a file, folder or link, if that is neither the caller nor root. For root there is none, nor
+/// where files have no owner.
+pub fn foreign_owner(path: &Path) -> Option<u32> {
+    let owner = at::owner_of(&fs::symlink_metadata(path).ok()?)?;
+    let is_own = |caller: u32| caller == 0 || owner == 0 || owner == caller;
+    (!at::caller().is_some_and(is_own)).then_some(owner)
 }
 
 /// A path without `.` and `..`, as it is written: no link is followed.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use crate::cli::facts::{Facts, Group};
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, unreadable};
 use crate::cli::settings::{Layer, TrustList, Trusted, restricted_keys, sha256, shown_setting};
 use crate::cli::ui::Ui;
 
@@ -23,6 +23,10 @@ Read the keys that are shown: what `command` names runs with your rights. A file
 that changes is no longer trusted. Programs that it names are not part of it.
 With --sha256 exactly the content is trusted that --dry-run has shown before.
 
+With a folder, what other users own in it and below counts as yours: Memories.md,
+memories.toml and .git. Otherwise such a file is passed over with a warning, as
+git does without `safe.directory`, and hooks are silent.
+
 The list is the file `trusted` in the folder of your own settings, which is
 `memories` in $XDG_CONFIG_HOME, else in ~/.config. A memories.toml in that
 folder, and one that `--config` or MEMORIES_CONFIG names, needs no trust.
@@ -32,6 +36,7 @@ Examples:
   memories trust --sha256 HASH
   memories trust
   memories trust ../game/memories.toml
+  memories trust /srv/shared
   memories trust --list
   memories trust --remove
 
@@ -39,7 +44,7 @@ With --json: {version, outcome, file, sha256, keys: {KEY: VALUE}}; outcome is
 trusted, not_needed or dry_run. With --list {version, files: [{path, state}]}; state is
 trusted, changed or missing. With --remove {version, outcome, file}.")]
 pub(crate) struct TrustArgs {
-    /// The settings file [default: the one that would be found]
+    /// The settings file, or a folder with files of another user [default: the settings that would be found]
     #[arg(value_name = "FILE", conflicts_with = "list")]
     settings: Option<PathBuf>,
     /// Show the files that are trusted
@@ -81,6 +86,9 @@ pub(crate) fn run(
     if remove {
         return remove_from(ui, folder, &path);
     }
+    if path.is_dir() {
+        return trust_folder(ui, folder, &path, dry_run);
+    }
     let (layer, content) = Layer::open(&path)?;
     let sha256 = sha256(&content);
     if expected.is_some_and(|expected| !expected.trim().eq_ignore_ascii_case(&sha256)) {
@@ -115,6 +123,20 @@ pub(crate) fn run(
     ui.answer(&answer, &text)
 }
 
+/// Lets the files of another user count in a folder and below.
+fn trust_folder(ui: &mut Ui, user_folder: &Path, path: &Path, dry_run: bool) -> Result<u8, Failure> {
+    let entry = Trusted::of_folder(path).map_err(|error| unreadable(path, error))?;
+    let shown = path.display();
+    let (outcome, text) = match dry_run {
+        true => ("dry_run", format!("with trust, files of other users in {shown} and below count\n")),
+        false => {
+            TrustList::add(user_folder, &entry)?;
+            ("trusted", format!("trusted {shown}: files of other users in it and below count\n"))
+        }
+    };
+    ui.answer(&json!({"outcome": outcome, "file": shown.to_string(), "keys": {}}), &text)
+}
+
 /// Shows what is decided about, before it is decided.
 fn show_keys(ui: &mut Ui, layer: &Layer, keys: &[&str]) -> Result<(), Failure> {
     if ui.json || keys.is_empty() {
@@ -129,6 +151,9 @@ fn show_keys(ui: &mut Ui, layer: &Layer, keys: &[&str]) -> Result<(), Failure> {
 fn show_list(ui: &mut Ui, trusted: &TrustList) -> Result<u8, Failure> {
     let state = |entry: &Trusted| {
         let path = Path::new(&entry.path);
+        if Trusted::of_folder(path).is_ok_and(|folder| folder == *entry) {
+            return "trusted";
+        }
         match Layer::open(path) {
             Ok((_, content)) if *entry == Trusted::of(path, &content) => "trusted",
             Err(_) if !path.exists() => "missing",

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::cli::failure::Failure;
 use crate::cli::settings::environment::ProcessEnvironment;
 use crate::cli::settings::file::{Layer, SettingsFiles};
+use crate::cli::settings::owners::{self, Foreign, Owners};
 use crate::cli::settings::restricted::restricted_keys;
 use crate::cli::settings::trust_list::{TrustList, Trusted};
 use crate::cli::values::is_url;
@@ -24,6 +25,8 @@ pub(super) struct Found {
     /// Keys that are ignored because their file is not trusted.
     pub ignored: Vec<&'static str>,
     pub warnings: Vec<String>,
+    /// A settings file of another user, which does not count.
+    pub foreign: Option<Foreign>,
 }
 
 /// Opens the settings file that is named, or else found, and the user's own.
@@ -38,7 +41,12 @@ pub(super) fn open(
     environment: &ProcessEnvironment,
 ) -> Result<Found, Failure> {
     let is_named = named.is_some();
-    let path = named.or_else(|| find_settings(memory_file, environment));
+    let mut foreign = None;
+    let path = named.or_else(|| {
+        let found = search(memory_file, environment);
+        foreign = found.foreign;
+        found.path
+    });
     let own = environment.user_folder.as_ref().map(|folder| folder.join(FILE_NAME));
     let mut found = Found {
         files: SettingsFiles::default(),
@@ -47,6 +55,7 @@ pub(super) fn open(
         }),
         ignored: Vec::new(),
         warnings: Vec::new(),
+        foreign,
     };
     let is_own = |path: &Path| own.as_deref() == Some(environment.folder.join(path).as_path());
     // `init` writes the file that is named.
@@ -92,7 +101,13 @@ fn warning(path: &Path, ignored: &[&str]) -> Option<String> {
 
 /// The settings file beside the memory file or above, up to the git root.
 pub(crate) fn find_settings(memory_file: Option<&Path>, environment: &ProcessEnvironment) -> Option<PathBuf> {
-    find_above(&start(memory_file, environment), FILE_NAME, &environment.folder)
+    search(memory_file, environment).path
+}
+
+fn search(memory_file: Option<&Path>, environment: &ProcessEnvironment) -> owners::Found {
+    let owners = Owners::of_system(environment.user_folder.as_deref());
+    let owners::Found { path, foreign } = owners.find_above(&start(memory_file, environment), FILE_NAME);
+    owners::Found { path: path.map(|path| relative_to(&environment.folder, path)), foreign }
 }
 
 /// The folder where the search for settings begins.
@@ -103,16 +118,7 @@ fn start(memory_file: Option<&Path>, environment: &ProcessEnvironment) -> PathBu
     }
 }
 
-/// Finds a file in a folder or, within a git work tree, in one above it up to the root of the tree. The result is
-/// relative to the working folder if it is below it.
-pub(super) fn find_above(folder: &Path, name: &str, working_folder: &Path) -> Option<PathBuf> {
-    let root = folder.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(folder);
-    let candidates = folder.ancestors().take_while(|folder| folder.starts_with(root));
-    let found = candidates.map(|folder| folder.join(name)).find(|path| path.exists());
-    found.map(|path| relative_to(working_folder, path))
-}
-
 /// The path relative to a folder if it is below that folder, else the path itself.
-fn relative_to(folder: &Path, path: PathBuf) -> PathBuf {
+pub(super) fn relative_to(folder: &Path, path: PathBuf) -> PathBuf {
     path.strip_prefix(folder).map(Path::to_owned).unwrap_or(path)
 }

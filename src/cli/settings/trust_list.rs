@@ -22,6 +22,9 @@ const MAX_BYTES: u64 = 4 * 1024 * 1024;
 /// Entries that are kept; the oldest leave first.
 const MAX_ENTRIES: usize = 500;
 
+/// What stands for the content of a folder. No settings file begins with it.
+const FOLDER: &[u8] = b"\0folder";
+
 /// A file that is trusted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Trusted {
@@ -34,7 +37,15 @@ pub(crate) struct Trusted {
 impl Trusted {
     /// The entry of a settings file with this content.
     pub(crate) fn of(path: &Path, content: &[u8]) -> Trusted {
-        let path = absolute(path);
+        Trusted::at(absolute(path), content)
+    }
+
+    /// The entry of a folder in which the files of another user count.
+    pub(crate) fn of_folder(path: &Path) -> io::Result<Trusted> {
+        Ok(Trusted::at(path.canonicalize()?, FOLDER))
+    }
+
+    fn at(path: PathBuf, content: &[u8]) -> Trusted {
         let bytes = path.as_os_str().as_encoded_bytes();
         let sha256 = sha256(&[&(bytes.len() as u64).to_le_bytes(), bytes, content].concat());
         Trusted { path: path.to_string_lossy().into_owned(), sha256 }
@@ -70,6 +81,11 @@ impl TrustList {
         self.0.contains(entry)
     }
 
+    /// True if a folder or one above it, without links, is trusted.
+    pub(crate) fn holds_folder_of(&self, path: &Path) -> bool {
+        path.ancestors().any(|folder| self.holds(&Trusted::at(folder.to_owned(), FOLDER)))
+    }
+
     /// The files that are trusted, the oldest first.
     pub(crate) fn entries(&self) -> &[Trusted] {
         &self.0
@@ -89,7 +105,8 @@ impl TrustList {
 
     /// Trusts a file no more. Returns `false` if it was not in the list of the user's folder.
     pub(crate) fn remove(folder: &Path, path: &Path) -> Result<bool, Failure> {
-        let path = absolute(path).to_string_lossy().into_owned();
+        let as_folder = path.canonicalize().ok().filter(|path| path.is_dir());
+        let path = as_folder.unwrap_or_else(|| absolute(path)).to_string_lossy().into_owned();
         let mut removed = false;
         let without = |bytes: Vec<u8>| {
             let TrustList(mut entries) = TrustList::parse(&bytes);
