@@ -24,7 +24,7 @@ mod restricted;
 mod search;
 mod trust_list;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use secrecy::SecretString;
