@@ -37,6 +37,7 @@ mod laws;
 mod map;
 #[cfg(feature = "full")]
 mod mistakes;
+mod of_others;
 mod offline;
 mod opening;
 mod other_hands;

@@ -151,18 +151,20 @@ pub(crate) struct Answer {
     body: Body,
     /// What is left of the frame that came last.
     rest: Bytes,
+    /// Nothing else holds it: a text that all answers share takes no room of theirs.
+    is_own: bool,
     connection: Arc<Connection>,
 }
 
 impl Answer {
     pub(crate) fn new(body: Body, connection: Arc<Connection>) -> Answer {
-        Answer { body, rest: Bytes::new(), connection }
+        Answer { body, rest: Bytes::new(), is_own: false, connection }
     }
 
     /// The next piece of the frame that came last.
     fn piece(&mut self) -> Frame<Bytes> {
         let piece = self.rest.split_to(self.rest.len().min(PIECE));
-        let held = self.rest.len();
+        let held = if self.is_own { self.rest.len() } else { 0 };
         self.connection.change(|state| (state.held, state.unread) = (held, Some(Instant::now())));
         Frame::data(piece)
     }
@@ -182,7 +184,7 @@ impl HttpBody for Answer {
         match Pin::new(&mut self.body).poll_frame(context) {
             Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
                 Ok(data) => {
-                    self.rest = data;
+                    (self.is_own, self.rest) = (data.is_unique(), data);
                     let piece = self.piece();
                     if self.rest.len() > PIECE {
                         make_room_for_answers(&mut self.connection.all.all());

@@ -48,8 +48,8 @@ before the agent compacts its context, what was learned is kept in the memory
 file. Without a memory file nothing happens: `memories init` makes one.
 
 A hook asks no model. Whatever goes wrong, it prints nothing and the exit code
-is 0; with -v the reason goes to stderr. That also holds for what would take it
-more than a second, and for a command of more than 64 KiB.
+is 0; with -v the reason goes to stderr. It is silent after a second, too, and
+about a command of more than 64 KiB.
 
 Examples:
   memories setup claude-code --apply

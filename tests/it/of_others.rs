@@ -1,0 +1,121 @@
+//! A memory file that another user put above the working folder, as the programs of two users meet it.
+//!
+//! Only root can be two users; for all others the unit tests of the settings hold the same rules.
+#![cfg(unix)]
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::json;
+
+use crate::program::skipped;
+
+/// The two users.
+const OTHER: u32 = 65_534;
+const OWN: u32 = 1;
+
+/// A folder into which both users may write, with a repository of the other one, and a folder of the own one in it.
+struct Shared {
+    scratch: tempfile::TempDir,
+}
+
+impl Shared {
+    /// `None` for all but root.
+    fn new() -> Option<Shared> {
+        let scratch = tempfile::tempdir().unwrap();
+        if fs::metadata(scratch.path()).unwrap().uid() != 0 {
+            skipped("only root can be two users");
+            return None;
+        }
+        fs::set_permissions(scratch.path(), fs::Permissions::from_mode(0o777)).unwrap();
+        fs::copy(env!("CARGO_BIN_EXE_memories"), scratch.path().join("program")).unwrap();
+        for folder in [".git", "own/project", "home"] {
+            fs::create_dir_all(scratch.path().join(folder)).unwrap();
+        }
+        let text = "## World\n\n**[DANGER - CORE] Rule**\nplanted\n\n---\n\n## Folder /\n\n**[DANGER] Here**\n`make` planted.\n";
+        fs::write(scratch.path().join("Memories.md"), text).unwrap();
+        fs::write(scratch.path().join("memories.toml"), "max_tokens = 77\n").unwrap();
+        let shared = Shared { scratch };
+        shared.give(&[".git", "Memories.md", "memories.toml"], OTHER);
+        shared.give(&["own", "own/project", "home"], OWN);
+        Some(shared)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.scratch.path().canonicalize().unwrap().join(name)
+    }
+
+    fn give(&self, names: &[&str], user: u32) {
+        names.iter().for_each(|name| chown(self.path(name), Some(user), Some(user)).unwrap());
+    }
+
+    /// Exit code and whole output of a command of the own user.
+    fn run(&self, folder: &str, arguments: &[&str], input: &str) -> (i32, String) {
+        let mut command = Command::new(self.path("program"));
+        command.args(arguments).current_dir(self.path(folder)).uid(OWN).gid(OWN);
+        command.env_clear().env("PATH", "/usr/bin:/bin").env("HOME", self.path("home"));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let _ = std::io::Write::write_all(&mut child.stdin.take().unwrap(), input.as_bytes());
+        let output = child.wait_with_output().unwrap();
+        let said = [output.stdout, output.stderr].concat();
+        (output.status.code().unwrap_or(-1), String::from_utf8(said).unwrap())
+    }
+
+    fn event(&self, name: &str) -> String {
+        let folder: &Path = &self.path("own/project");
+        let input = json!({"command": "make"});
+        json!({"hook_event_name": name, "session_id": "s", "cwd": folder, "tool_name": "Bash", "tool_use_id": "t", "tool_input": input})
+            .to_string()
+    }
+}
+
+#[test]
+fn nothing_of_a_planted_file_is_printed_and_trust_lets_it_count() {
+    let Some(shared) = Shared::new() else { return };
+    for arguments in [
+        &["recall", "world"][..],
+        &["query", "planted rule"],
+        &["top"],
+        &["check"],
+        &["export", "--to", "json", "-o", "-"],
+    ] {
+        let (_, said) = shared.run("own/project", arguments, "");
+        assert!(!said.contains("Rule") && said.matches("another user").count() <= 1, "{arguments:?}: {said}");
+    }
+    let (_, said) = shared.run("own/project", &["recall", "world"], "");
+    let command = format!("memories trust {}", shared.path("").display().to_string().trim_end_matches('/'));
+    assert!(said.contains(&command), "{said}");
+    for event in ["SessionStart", "PreToolUse"] {
+        let said = shared.run("own/project", &["hook", "claude-code"], &shared.event(event));
+        assert_eq!(said, (0, String::new()), "{event}");
+    }
+    let (code, said) = shared.run("own/project", &["trust", "../.."], "");
+    assert_eq!(code, 0, "{said}");
+    let (_, said) = shared.run("own/project", &["recall", "world"], "");
+    assert!(said.contains("planted"), "{said}");
+    let (_, said) = shared.run("own/project", &["hook", "claude-code"], &shared.event("SessionStart"));
+    assert!(said.contains("planted"), "{said}");
+}
+
+#[test]
+fn where_a_new_file_would_stand_another_users_is_refused_and_a_named_one_is_read() {
+    let Some(shared) = Shared::new() else { return };
+    let (code, said) = shared.run("", &["recall", "world"], "");
+    assert!(code == 4 && !said.contains("planted") && said.contains("another user"), "{code}: {said}");
+    let (code, said) = shared.run("", &["-f", "Memories.md", "recall", "world"], "");
+    assert!(code == 0 && said.contains("planted"), "{code}: {said}");
+}
+
+#[test]
+fn files_of_root_and_own_files_in_a_folder_of_others_count() {
+    let Some(shared) = Shared::new() else { return };
+    for user in [0, OWN] {
+        shared.give(&[".git", "Memories.md", "memories.toml"], user);
+        let (code, said) = shared.run("own/project", &["recall", "world"], "");
+        assert!(code == 0 && said.contains("planted") && !said.contains("another user"), "{user}: {said}");
+    }
+}
