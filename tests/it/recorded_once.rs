@@ -178,3 +178,60 @@ fn an_interrupted_run_is_continued() {
     assert!(said.starts_with("90 turns were recorded before\n130 turns recorded: "), "{said}");
     assert_eq!(interrupted.read("Memories.md"), whole.read("Memories.md"));
 }
+
+/// A power cut leaves of the logs what was synced, which may be nothing or NUL bytes, and of the lock file what was
+/// noted; its last word may be older.
+#[test]
+fn a_power_cut_takes_no_turn_and_no_line() {
+    let game = Game::new();
+    game.run(&["add", "4", "--name", "Field", "--title", "Rope", "--text", "The rope holds a person."]);
+    let turns = game.0.path().join("turns.jsonl");
+    fs::write(&turns, UNNUMBERED).unwrap();
+    game.record(&turns);
+    let with_id = r#"{"id": "a", "action": "pull rope", "response": "It holds.", "location": 4}"#;
+    let again = game.0.path().join("again.jsonl");
+    fs::write(&again, with_id).unwrap();
+    game.record(&again);
+    let names = ["journal.jsonl", "written"].map(|name| format!(".memories/Memories.md/{name}"));
+    let logs = names.each_ref().map(|name| game.read(name));
+    let lock = game.read(".memories/Memories.md/lock");
+    let (noted, ending) = lock.rsplit_once("\ndone ").unwrap();
+    let cuts = (0..=logs[0].len()).step_by(logs[0].len() / 11);
+    for (cut, has_nuls, is_done) in
+        cuts.flat_map(|cut| [(cut, true, true), (cut, false, true), (cut, true, false)])
+    {
+        for (name, log) in names.iter().zip(&logs) {
+            let mut left = log.as_bytes()[..cut.min(log.len())].to_vec();
+            if has_nuls {
+                left.resize(log.len(), 0);
+            }
+            fs::write(game.0.path().join(name), left).unwrap();
+        }
+        let noted = if is_done { lock.clone() } else { format!("{noted}\nwait {ending}") };
+        fs::write(game.0.path().join(".memories/Memories.md/lock"), noted).unwrap();
+        assert!(game.record(&turns).starts_with("3 turns were recorded before\n"), "{cut} {has_nuls}");
+        assert!(game.record(&again).starts_with("1 turn was recorded before\n"), "{cut} {has_nuls}");
+        assert_eq!(names.each_ref().map(|name| game.read(name)), logs, "{cut} {has_nuls} {is_done}");
+        game.run(&["check"]);
+    }
+}
+
+/// As an older version, or a file system, leaves it: the note in the lock knows nothing of it.
+#[test]
+fn a_tail_of_nul_bytes_is_cut_off_and_told_once() {
+    let game = Game::new();
+    let turns = game.0.path().join("turns.jsonl");
+    fs::write(&turns, UNNUMBERED).unwrap();
+    game.record(&turns);
+    let journal = game.0.path().join(".memories/Memories.md/journal.jsonl");
+    fs::write(&journal, game.read(".memories/Memories.md/journal.jsonl") + &"\0".repeat(700)).unwrap();
+    let check = || memories(game.0.path(), &["check"]).output().unwrap().status.code();
+    assert_eq!(check(), Some(1));
+    let add = |title| {
+        let add = ["add", "4", "--title", title, "--text", title];
+        String::from_utf8(memories(game.0.path(), &add).output().unwrap().stderr).unwrap()
+    };
+    let said = add("First");
+    assert!(said.contains("ended with 700 bytes that are no line"), "{said}");
+    assert_eq!((add("Second").as_str(), check()), ("", Some(0)));
+}

@@ -116,7 +116,7 @@ impl Play {
     /// The lines of the journal.
     fn journal(&self) -> Vec<Value> {
         let text = fs::read_to_string(self.folder.join(".memories/Memories.md/journal.jsonl")).unwrap();
-        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        text.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
     /// Neither the output nor any file holds the key.

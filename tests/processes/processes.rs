@@ -60,7 +60,7 @@ fn assert_sound(folder: &Path) {
     succeed(folder, &["check"]);
     assert_eq!(names(folder), LEFT);
     let beside = names(&folder.join(".memories/Memories.md"));
-    let known = ["backups", "journal.1.jsonl", "journal.jsonl", "lock", "state.json", "written"];
+    let known = ["backups", "journal.1.jsonl", "journal.jsonl", "lock", "recorded", "state.json", "written"];
     assert!(beside.iter().all(|name| known.contains(&name.as_str())), "{beside:?}");
 }
 

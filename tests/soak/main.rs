@@ -134,6 +134,8 @@ fn leftovers(folder: &Path) -> Vec<String> {
         "state.json",
         "journal.jsonl",
         "journal.1.jsonl",
+        "recorded",
+        "queue.jsonl",
         "session.md",
         "written",
         "untracked",

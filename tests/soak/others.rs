@@ -265,7 +265,7 @@ fn what_others_left_does_no_harm() {
         };
         tally.note(case, check());
     }
-    for name in ["session.md.new", "state.json.new", "journal.jsonl.new"] {
+    for name in ["session.md.new", "state.json.new", "recorded.new"] {
         let folder = prepared();
         fs::write(sidecar(folder.path()).join(name), "{\"episode\": 9, half").unwrap();
         succeed(folder.path(), &add("New", "Life goes on."));

@@ -60,16 +60,23 @@ impl Drop for Disk {
     }
 }
 
+/// A turn in a file of turns.
+const TURN: &str = r#"{"id": "a", "location": 9, "action": "wave", "response": "Nobody sees it."}"#;
+
 /// A command, and a check whether what it acknowledged is there.
 type Case = (&'static str, &'static [&'static str], fn(&Path) -> bool);
 
-const CASES: [Case; 3] = [
+const CASES: [Case; 4] = [
+    ("recorded turn", &["record", "--turns", "turn.jsonl"], |folder| {
+        let again = run(folder, &["record", "--turns", "turn.jsonl"]);
+        String::from_utf8_lossy(&again.stdout).starts_with("1 turn was recorded before")
+            && run(folder, &["check"]).status.success()
+    }),
     (
         "queued turn",
         &["record", "--later", "--location", "9:Cave", "--action", "look", "--response", "A cave."],
         |folder| {
-            let journal = folder.join(".memories").join(FILE).join("journal.jsonl");
-            fs::read_to_string(journal).is_ok_and(|lines| lines.contains("\"outcome\":\"queued\""))
+            String::from_utf8_lossy(&run(folder, &["retry", "--dry-run"]).stdout).contains("1 turn waits")
         },
     ),
     (
@@ -98,6 +105,7 @@ fn cut_after_each_answer(disk: &Disk, name: &str) {
     for (case, number) in (0..CASES.len()).flat_map(|case| (0..CUTS).map(move |number| (case, number))) {
         let folder = folder(case, number);
         fs::create_dir(&folder).unwrap();
+        fs::write(folder.join("turn.jsonl"), TURN).unwrap();
         // Half of them have a history.
         if number % 2 == 1 {
             succeed(&folder, &["episode", "start", "3", "-q"]);

@@ -10,7 +10,7 @@ use memchr::memmem;
 use xxhash_rust::xxh3::xxh3_64;
 
 use memories_document::types::{Author, Memory, Scope};
-use memories_store::{LineLog, Rotation, Sidecar};
+use memories_store::{LineLog, Sidecar, Upkeep};
 
 /// Digits of a hash.
 const HASH_DIGITS: usize = 16;
@@ -137,11 +137,9 @@ pub(super) fn parse_line(line: &str) -> Option<Line<'_>> {
     (hash.len() == HASH_DIGITS).then_some(Line { hash, author })
 }
 
-/// Nothing is carried over a rotation: nobody knows the authors of the oldest of a million entries then.
-const ROTATION: Rotation = Rotation { carry: |_| Ok(Vec::new()), is_copy: |_| false };
-
+/// Nothing is kept of lines that are dropped: nobody knows the authors of the oldest of a million entries then.
 pub(super) fn log_of(sidecar: &Sidecar) -> LineLog {
-    LineLog::new(sidecar, "written", "", ROTATION)
+    LineLog::new(sidecar, "written", "", Upkeep::default())
 }
 
 pub(super) fn number_of(scope: &Scope, memory: &Memory) -> u64 {

@@ -206,7 +206,6 @@ impl Notebook {
             ends_session: false,
             new_state: None,
             old_state: OnceCell::new(),
-            is_synced: false,
         })
     }
 }
@@ -232,8 +231,6 @@ pub struct Draft<'a> {
     replaced: bool,
     /// The edits of each change.
     tracker: Tracker,
-    /// True if a power cut must not lose the lines: one queues a turn, ends its wait, or keeps the text of a session.
-    is_synced: bool,
 }
 
 impl Draft<'_> {
@@ -338,7 +335,6 @@ impl Draft<'_> {
     pub fn note<T: Serialize>(&mut self, entry: Entry<'_, T>) {
         let command = (self.command != RECORD).then(|| self.command.into());
         let (id, time) = (Some((&self.id).into()), Some((&self.now).into()));
-        self.is_synced |= entry.is_queued() || entry.resolves.is_some() || entry.session.is_some();
         self.tracker.note(&self.files.lasting);
         self.journal.push(Entry { version: Some(VERSION), id, time, command, ..entry }.to_line());
     }
@@ -370,7 +366,6 @@ impl Draft<'_> {
         }
         change = match self.journal.into_lines() {
             (_, lines) if lines.is_empty() => change,
-            (log, lines) if self.is_synced => change.with_synced_lines(&log, lines),
             (log, lines) => change.with_lines(&log, lines),
         };
         Ok(match authorship.into_lines() {

@@ -179,7 +179,7 @@ impl Recorder<'_> {
         let before = match self.judge {
             Judge::Model(_) if !self.settings.again => {
                 let running = self.notebook.state().episode;
-                recorded_before(self.notebook.store(), &turn, &self.notebook.read()?, running)?
+                recorded_before(&Journal::of(self.notebook.store()), &turn, &self.notebook.read()?, running)?
             }
             _ => None,
         };
@@ -226,7 +226,7 @@ impl Recorder<'_> {
     ) -> Result<Option<RecordReport>, StoreError> {
         match checked {
             Checked::NotYet if !self.settings.again => {
-                recorded_before(self.notebook.store(), turn, &draft.files, draft.state()?.episode)
+                recorded_before(draft.journal(), turn, &draft.files, draft.state()?.episode)
             }
             _ => Ok(None),
         }
@@ -335,7 +335,7 @@ impl Recorder<'_> {
         let ended = ended.filter(|ended| ended.memories > 0);
         report.ephemeral_ended = ended.as_ref().map(|ended| ended.memories);
         let source_line = match checked {
-            Checked::IsNew { line } => line.map(|line| format!("{line:032x}").into()),
+            Checked::IsNew { line } => line.map(|line| format!("{line:016x}").into()),
             Checked::NotYet => None,
         };
         draft.note(Entry {

@@ -143,13 +143,19 @@ impl<'a> ManyTurns<'a> {
         let store = recorder.notebook.store();
         store.complete_last_change()?;
         let recorded = Journal::of(store).recorded_turns()?;
+        let mut summary = TurnSummary::default();
+        if !recorded.is_complete() {
+            let text = "the file `recorded` was lost: turns before those of the journal are unknown, so they are recorded \
+                        again";
+            summary.warnings.push(LineWarning { line: 1, more: 0, text: text.to_owned() });
+        }
         let reader = LineReader {
             file,
             again: recorder.settings.again,
             scale: recorder.settings.importance_scale,
             recorded,
         };
-        Ok(ManyTurns { recorder, reader, summary: TurnSummary::default(), is_pressed: false })
+        Ok(ManyTurns { recorder, reader, summary, is_pressed: false })
     }
 
     /// Records the turn of a line, and with it those of the lines that `more` has by then. Tells of each turn when it
@@ -303,7 +309,10 @@ impl LineReader<'_> {
         let mut notes = redact_turn(&mut turn);
         notes.append(&mut turn.notes);
         let key = key_of(&turn, running, self.file.map(|file| (file, number)));
-        let known = if self.again { Known::New } else { self.recorded.meet(&key) };
+        let known = match if self.again { Ok(Known::New) } else { self.recorded.meet(&key) } {
+            Ok(known) => known,
+            Err(error) => return (number, Pending::Done(Box::new(Err(error.to_string())))),
+        };
         if known == Known::New {
             return (number, Pending::New(Box::new(NewTurn { turn, key, notes })));
         }

@@ -10,9 +10,9 @@ use memories_document::evidence::is_same_reply;
 use memories_document::text::{stored_line, stored_reply};
 use memories_document::types::{Attempt, fold_action};
 use memories_notebook::files::Files;
+use memories_store::StoreError;
 use memories_store::journal::Journal;
-use memories_store::journal::recorded::TurnKey;
-use memories_store::{Store, StoreError};
+use memories_store::journal::recorded::{Known, TurnKey};
 
 /// Result of looking for a turn in the journal, if it was looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,35 +20,36 @@ pub(super) enum Checked {
     /// Its id, or its number and words, are to be looked for under the lock.
     NotYet,
     /// The turn is new. `line` is the hash of its line, for a turn that only its line identifies.
-    IsNew { line: Option<u128> },
+    IsNew { line: Option<u64> },
 }
 
 /// The report on a turn that was recorded before: one with its id, or with its episode, number, action and reply. `None`
 /// if it is new. `running` is the running episode.
 pub(super) fn recorded_before(
-    store: &Store,
+    journal: &Journal,
     turn: &Turn,
     files: &Files,
     running: u64,
 ) -> Result<Option<RecordReport>, StoreError> {
-    let journal = Journal::of(store);
-    let with_id = turn.id.as_deref().map(|id| journal.turn_with_id(id)).transpose()?.flatten();
-    let recorded = match (with_id, turn.turn) {
-        (Some(recorded), _) => Some(recorded),
-        (None, Some(number)) if turn.id.is_none() => {
-            let episode = turn.episode.unwrap_or(running);
-            // A journal that cannot be read keeps no turn from being recorded.
-            journal.same_turn(&key_of(turn, || running, None), episode, number).unwrap_or_default()
-        }
-        _ => None,
-    };
-    let Some(recorded) = recorded.and_then(|recorded| Turn::from_value(&recorded).ok()) else {
+    let id = turn.id.as_deref();
+    if id.is_none() && turn.turn.is_none() {
         return Ok(None);
+    }
+    let known = match journal.known(&key_of(turn, || running, None), id, turn.turn) {
+        Ok(Known::New) => return Ok(None),
+        // A journal that cannot be read keeps no turn without id from being recorded.
+        Err(_) if id.is_none() => return Ok(None),
+        known => known?,
     };
-    let differs = (&recorded.action, &recorded.response) != (&turn.action, &turn.response);
+    let with_id = id.map(|id| journal.turn_with_id(id)).transpose()?.flatten();
+    let recorded = with_id.and_then(|recorded| Turn::from_value(&recorded).ok());
+    let recorded = recorded.unwrap_or_else(|| {
+        let episode = turn.episode.or(Some(running));
+        Turn { episode, ..turn.clone() }
+    });
     let mut report = RecordReport::recorded_before(&recorded);
     report.visits = files.section_without_memories(&report.place.scope()).visits;
-    report.warnings.extend(turn.id.as_deref().filter(|_| differs).map(other_with_id));
+    report.warnings.extend(id.filter(|_| known == Known::OtherWithId).map(other_with_id));
     Ok(Some(report))
 }
 
@@ -82,8 +83,7 @@ pub(super) fn is_repeat(
     if is_listed && reply == stored_line(&answer) {
         return Ok(true);
     }
-    let last = journal.last_reply(place.id, |other| folded(other) == action)?;
-    Ok(last.is_some_and(|last| stored_line(&last) == stored_line(&turn.response)))
+    journal.has_reply(place.id, &turn.action, &turn.response)
 }
 
 /// The warning about a turn with the id of another.

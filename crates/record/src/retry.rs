@@ -93,6 +93,8 @@ pub enum Asked {
 /// When the journal cannot be read.
 pub fn waiting(store: &Store, wanted: Wanted, window: usize) -> Result<Queue, StoreError> {
     let journal = Journal::of(store);
+    // Where this is not possible, the next writer does it.
+    let _ = store.without_waiting().complete_last_change();
     // Before the journal is read, so that no line is missed.
     let watch = journal.watch_queue()?;
     let mut found: Vec<Waiting> = Vec::new();

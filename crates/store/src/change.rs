@@ -23,7 +23,6 @@ pub struct Change<T> {
 pub(crate) struct NewLines {
     pub(crate) log: LineLog,
     pub(crate) lines: Vec<String>,
-    pub(crate) synced: bool,
 }
 
 impl<T> Change<T> {
@@ -37,19 +36,10 @@ impl<T> Change<T> {
         Change { text: Some(text), ..Change::unchanged(value) }
     }
 
-    /// Also adds lines to a log. A power cut may lose them.
-    pub fn with_lines(self, log: &LineLog, lines: Vec<String>) -> Change<T> {
-        self.with_new_lines(log, lines, false)
-    }
-
-    /// Also adds lines to a log, which are on disk when the update returns.
-    pub fn with_synced_lines(self, log: &LineLog, lines: Vec<String>) -> Change<T> {
-        self.with_new_lines(log, lines, true)
-    }
-
-    fn with_new_lines(mut self, log: &LineLog, lines: Vec<String>, synced: bool) -> Change<T> {
+    /// Also adds lines to a log, which a power cut cannot take when the update has returned.
+    pub fn with_lines(mut self, log: &LineLog, lines: Vec<String>) -> Change<T> {
         debug_assert!(!lines.iter().any(|line| line.contains('\n')), "a line of a log is one line");
-        self.lines.push(NewLines { log: log.clone(), lines, synced });
+        self.lines.push(NewLines { log: log.clone(), lines });
         self
     }
 

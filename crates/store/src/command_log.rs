@@ -74,9 +74,6 @@ impl CommandLog {
             let newer = newer.map_or("", |at| &text[half + at + 1..]);
             stage(&folder, NAME, newer.as_bytes(), false)?.publish()?;
         }
-        if let Some(lock) = lock {
-            lock.give_back();
-        }
         Ok(())
     }
 }

@@ -167,6 +167,20 @@ pub enum StoreError {
         /// The problem.
         reason: String,
     },
+    /// A file had bytes behind its last whole line, which a power cut or a kill left. Always a warning.
+    #[error(
+        "`{}` ended with {bytes} bytes that are no line, as a power cut leaves them: they were cut off{}",
+        path.display(),
+        aside.as_ref().map_or(String::new(), |aside| format!(" and put into `{}`", aside.display()))
+    )]
+    CutEnd {
+        /// The file.
+        path: PathBuf,
+        /// How many bytes.
+        bytes: u64,
+        /// The file that has them now, unless they were nothing but NUL bytes.
+        aside: Option<PathBuf>,
+    },
     /// A session that cannot be read was renamed. Always a warning.
     #[error("`{}` is damaged and was set aside as `{}`", path.display(), aside.display())]
     SetAside {
@@ -278,6 +292,11 @@ impl StoreError {
         }
     }
 
+    /// True if the file is not to be used at all, whatever else happens to it.
+    pub(super) fn is_refusal(&self) -> bool {
+        matches!(self, StoreError::NotOurs { .. } | StoreError::NewerFormat { .. })
+    }
+
     /// The next step for the user.
     pub fn hint(&self) -> &'static str {
         match self {
@@ -302,6 +321,7 @@ impl StoreError {
             StoreError::KeepsChanging { .. } => "try again when the other program has finished",
             StoreError::DamagedState { .. } => "set the episode again with `episode start`",
             StoreError::SetAside { .. } => "mend that file, or delete it",
+            StoreError::CutEnd { .. } => "nothing is to be done; the history may have a gap there",
             StoreError::NotOurs { problem, .. } => problem.hint(),
             StoreError::LeadsOutside { .. } => "name the file with `-f` if it is meant",
             StoreError::Outweighed { .. } => "bring that state back, or delete it",

@@ -1,18 +1,15 @@
 //! The lines of a log as they are written.
 //!
 //! A log enters; its last lines leave, and with each poll those written since. A rotation is noticed by
-//! the file's identity, and the lines that it copies are not given twice. A line counts once its line feed
-//! is there. Nothing waits here: how often to poll is the caller's decision.
+//! the file's identity. A line counts once its line feed is there. Nothing waits here: how often to poll is the
+//! caller's decision.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
 use crate::error::StoreError;
-use crate::log::{LineLog, Parts, text_of};
+use crate::log::{LineLog, Parts, end_of_whole_lines, is_passed_over, text_of};
 use crate::platform;
-
-/// Bytes read at a time when looking for the end of the last whole line.
-const BLOCK_SIZE: u64 = 4096;
 
 /// The place in a log up to which it has been read.
 #[derive(Debug)]
@@ -22,8 +19,6 @@ pub struct Follower {
     current: Option<File>,
     /// Offset behind the last whole line that was read.
     offset: u64,
-    /// True if the older part has the originals of the lines that are copies here.
-    skip_copies: bool,
 }
 
 impl Follower {
@@ -42,9 +37,9 @@ impl Follower {
         let end = parts.current.as_mut().map(end_of_whole_lines).transpose();
         let end = end.map_err(StoreError::read(&log.current_path()))?;
         let lines = log.tail_of(&mut parts, end, count, wanted)?;
-        let Parts { current, older } = parts;
+        let Parts { current, .. } = parts;
         let offset = end.unwrap_or(0);
-        Ok((lines, Follower { log, current, offset, skip_copies: older.is_some() }))
+        Ok((lines, Follower { log, current, offset }))
     }
 
     /// The lines that were written since, oldest first, as they stand; none where nothing was.
@@ -59,8 +54,7 @@ impl Follower {
         let rotated = self.is_rotated();
         self.read_on(&mut lines).map_err(|source| failed(&self.log, source))?;
         if rotated {
-            let Parts { current, older } = self.log.parts()?;
-            self.skip_copies = older.is_some();
+            let Parts { current, older, .. } = self.log.parts()?;
             // After two rotations, the older part came and went between two polls.
             let missed =
                 older.filter(|older| !self.current.as_ref().is_some_and(|read| is_same(read, older)));
@@ -91,7 +85,7 @@ impl Follower {
         let Some(last) = memchr::memrchr(b'\n', &bytes) else { return Ok(()) };
         self.offset += last as u64 + 1;
         let whole = bytes[..last].split(|byte| *byte == b'\n');
-        let new = whole.filter(|line| !(self.skip_copies && self.log.is_copy(line)));
+        let new = whole.filter(|line| !is_passed_over(line, false));
         lines.extend(new.map(|line| text_of(line).into_owned()));
         Ok(())
     }
@@ -100,21 +94,4 @@ impl Follower {
 fn is_same(one: &File, other: &File) -> bool {
     let [one, other] = [one, other].map(File::metadata);
     one.is_ok_and(|one| other.is_ok_and(|other| platform::is_same_file(&one, &other)))
-}
-
-/// Offset of the end of the last complete line.
-fn end_of_whole_lines(file: &mut File) -> io::Result<u64> {
-    let mut position = file.seek(SeekFrom::End(0))?;
-    let mut block = Vec::new();
-    while position > 0 {
-        let start = position.saturating_sub(BLOCK_SIZE);
-        file.seek(SeekFrom::Start(start))?;
-        block.clear();
-        file.by_ref().take(position - start).read_to_end(&mut block)?;
-        if let Some(newline) = memchr::memrchr(b'\n', &block) {
-            return Ok(start + newline as u64 + 1);
-        }
-        position = start;
-    }
-    Ok(0)
 }

@@ -9,7 +9,7 @@
 //!   writer;
 //! * readers take no lock, write nothing and need no right to write;
 //! * the journal reports a change after the file has it and before the next change, also after a kill in between;
-//! * state, session and lines that are to be synced survive a power cut, once an update has returned.
+//! * state, session and lines survive a power cut, once an update has returned.
 //!
 //! The contract names the two cases in which a text of an editor is in the backup alone, or lost.
 //!
@@ -70,6 +70,8 @@ mod state;
 mod swap;
 mod working_copy;
 
+use std::collections::HashSet;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -83,7 +85,7 @@ pub use error::{Foreign, StoreError};
 pub use file_version::{OpenFiles, text_of};
 pub use follow::Follower;
 pub use git::Index;
-pub use log::{LineLog, LogLine, Rotation};
+pub use log::{LineLog, LogLine, Upkeep};
 pub use occasion::Occasion;
 pub use other_file::{OtherFile, make_folders, real_path, remove_empty_folder};
 pub use path::{foreign_owner, is_markdown, refuse_link_out, without_dots};
@@ -99,11 +101,15 @@ use backups::Outweighing;
 use file_version::FileVersion;
 use folder::Folder;
 use lock::{Lock, Signature, Written};
+use note::Addition;
 use replace::Outcome;
 use sidecar::Staged;
 
 /// Times that an edit is tried when an editor changes the file meanwhile.
 const MAX_TRIES: u32 = 10;
+
+/// Size in bytes of the note in the lock file from which on the logs are synced.
+const MAX_NOTE: u64 = 256 * 1024;
 
 /// The file in the sidecar that writers lock.
 const LOCK: &str = "lock";
@@ -280,19 +286,17 @@ impl Store {
         // Where no process has held the lock before, only an editor can have changed anything meanwhile.
         first = first.filter(|_| last.holder.is_none());
         last_size = last.written.map_or(last_size, |written| written.size);
-        for number in 0..MAX_TRIES {
+        for _ in 0..MAX_TRIES {
             let (version, change) = first.take().map_or_else(|| try_edit(last_size), Ok)?;
             // If it vanishes now, another program is about to save it.
             last_size = last_size.max(version.size());
             let committed = self.commit(&mut lock, &folder, &version, change);
-            if committed.is_err() && !self.has_text_of(lock.signature()) {
+            let written = lock.signature().written.map_or(0, |written| written.inode);
+            if committed.is_err() && !self.has_inode(written) {
                 // Else the next writer adds the lines of a text that is in place.
-                let _ = lock.end_note();
+                let _ = lock.drop_group();
             }
-            if let Some((update, is_clean)) = committed? {
-                if is_clean && number == 0 {
-                    lock.give_back();
-                }
+            if let Some(update) = committed? {
                 return Ok(update);
             }
             let signed = lock.sign(not_yet_written(last));
@@ -306,12 +310,8 @@ impl Store {
     /// where that is not possible, because another process is writing or nothing may be written here;
     /// then the index has to be made again.
     pub fn keep_index(&self, name: &'static str, bytes: &[u8]) -> bool {
-        let Ok((lock, folder, _)) = self.without_waiting().lock() else { return false };
-        let is_kept = self.sidecar.write_index(&folder, name, bytes).is_ok();
-        if is_kept {
-            lock.give_back();
-        }
-        is_kept
+        let Ok((_lock, folder, _)) = self.without_waiting().lock() else { return false };
+        self.sidecar.write_index(&folder, name, bytes).is_ok()
     }
 
     /// Takes the lock, and completes or removes what its last holder left behind, if that was killed or failed. Also
@@ -322,26 +322,46 @@ impl Store {
         let failed = |source| StoreError::Write { action: "write", path: folder.path(LOCK), source };
         // This must come first: it may restore another program's file and remove a text of ours.
         replace::sweep(&self.real_path, &folder, last);
-        if let Some(note) = lock.note().filter(|_| self.has_text_of(last)) {
-            // Best effort: what cannot be written now must not keep writers out.
-            let _ = self.sidecar.publish_staged(&folder).and_then(|()| note.add_lines(&folder));
-        }
+        self.complete(&mut lock, &folder).map_err(failed)?;
         self.sidecar.sweep(&folder);
-        lock.end_note().map_err(failed)?;
         lock.sign(not_yet_written(last)).map_err(failed)?;
         self.sidecar.keep_mark(&folder);
         Ok((lock, folder, last))
     }
 
-    /// True if the file is the one that the last holder put in place, or was about to.
-    fn has_text_of(&self, last: Signature) -> bool {
-        let inode = last.written.map_or(0, |written| written.inode);
+    /// Gives the logs the lines that their ends lack, if a kill or a power cut took them.
+    fn complete(&self, lock: &mut Lock, folder: &Folder) -> io::Result<()> {
+        let note = lock.note()?;
+        let (mut size, mut changed) = (0, HashSet::new());
+        let mut groups = note::parse(&note).into_iter().peekable();
+        while let Some(group) = groups.next() {
+            // A group behind it was noted when it was done.
+            if !group.is_done && groups.peek().is_none() {
+                if !self.has_inode(group.inode) {
+                    break;
+                }
+                // Best effort: what cannot be written now must not keep writers out.
+                let _ = self.sidecar.publish_staged(folder);
+            }
+            for addition in group.additions {
+                if !changed.contains(&addition.name) && !addition.complete(folder).unwrap_or(false) {
+                    changed.insert(addition.name);
+                }
+            }
+            size = group.end;
+        }
+        lock.keep_note(size)?;
+        if size > 0 { lock.end_group() } else { Ok(()) }
+    }
+
+    /// True if the file has that inode.
+    fn has_inode(&self, inode: u64) -> bool {
         let present = std::fs::symlink_metadata(&self.real_path);
         inode != 0 && present.is_ok_and(|present| platform::inode(&present) == inode)
     }
 
-    /// Completes a change that a kill has cut off behind the new file, so that whoever reads the journal finds it
-    /// there. Writers do so in any case.
+    /// Completes what a kill or a power cut has taken of the logs, so that whoever reads the journal finds it there.
+    /// Writers do so in any case.
     ///
     /// # Errors
     ///
@@ -349,9 +369,7 @@ impl Store {
     pub fn complete_last_change(&self) -> Result<(), StoreError> {
         let lock = self.sidecar.open()?.map(|folder| folder.facts(LOCK));
         match lock {
-            Some(Ok(Some(facts))) if lock::has_note(facts.size) => {
-                self.lock().map(|(lock, ..)| lock.give_back())
-            }
+            Some(Ok(Some(facts))) if lock::has_note(facts.size) => self.lock().map(drop),
             _ => Ok(()),
         }
     }
@@ -359,36 +377,33 @@ impl Store {
     /// True while a new file may be in place whose lines are not in the journal yet. After a kill it stays so until the
     /// next change.
     pub fn is_completing(&self) -> bool {
-        let facts = self.sidecar.open().ok().flatten().map(|folder| folder.facts(LOCK));
-        matches!(facts, Some(Ok(Some(facts))) if lock::has_note(facts.size))
+        let lock = self.sidecar.open().ok().flatten().and_then(|folder| folder.read(LOCK).ok().flatten());
+        lock.is_some_and(|mut lock| lock::has_waiting_group(&mut lock))
     }
 
-    /// Writes the file, then state, session and log. `None` where an editor was faster: then nothing is
-    /// written. Also returns `false` where the next writer has something to remove or to add.
+    /// Writes the file, then state, session and logs. `None` where an editor was faster: then nothing is written.
     fn commit<T>(
         &self,
         lock: &mut Lock,
         folder: &Folder,
         old: &FileVersion,
         change: Change<T>,
-    ) -> Result<Option<(Update<T>, bool)>, StoreError> {
+    ) -> Result<Option<Update<T>>, StoreError> {
         let mut update = Update { value: change.value, written: false, warnings: Vec::new() };
         let state = change.state.map(|state| self.sidecar.stage_state(folder, &state)).transpose()?;
         let session = change.session.map(|text| self.sidecar.stage_session(folder, &text)).transpose()?;
         let is_damaged = session.is_some() && self.sidecar.session_is_damaged()?;
-        change.lines.iter().try_for_each(|lines| lines.log.refuse_foreign(folder))?;
-        let is_synced = state.is_some() || session.is_some() || change.lines.iter().any(|lines| lines.synced);
-        let (mut outweighed, mut is_clean) = (None, true);
+        let is_synced = state.is_some() || session.is_some();
+        let additions = self.additions(lock, folder, &change.lines, &mut update.warnings)?;
+        let mut outweighed = None;
         if let Some(text) = change.text
             && !old.holds(&text)?
         {
-            let logs = change.lines.iter().map(|lines| (lines.log.name(), &lines.lines[..]));
-            // Without it, only a kill between file and log costs the lines.
-            let _ = lock.leave_note(&note::render(logs));
-            match replace::replace(&self.real_path, folder, lock, old, &text, change.occasion)? {
+            let occasion = change.occasion;
+            match replace::replace(&self.real_path, folder, lock, old, &text, &additions, occasion)? {
                 Outcome::Overtaken => return Ok(None),
                 Outcome::Replaced(replaced) => {
-                    (update.warnings, is_clean) = (replaced.warnings, !replaced.is_left_over);
+                    update.warnings.extend(replaced.warnings);
                     outweighed = Some(replaced.outweighing);
                 }
             }
@@ -408,15 +423,10 @@ impl Store {
             session.publish()?;
             done = true;
         }
-        for NewLines { log, lines, synced } in change.lines {
-            match log.append(&lines, synced) {
-                // Once one of the files has the change, the command has not failed.
-                Err(failed) if done => {
-                    update.warnings.push(failed);
-                    is_clean = false;
-                }
-                appended => appended?,
-            }
+        match add(lock, folder, &additions, update.written) {
+            // Once one of the files has the change, the command has not failed.
+            Err(failed) if done => update.warnings.push(failed),
+            added => added?,
         }
         if is_synced {
             folder.sync()?;
@@ -426,8 +436,57 @@ impl Store {
             Some(outweighing) => outweighing.map(|state| self.outweighed_by(state)),
             None => self.outweighed_at(folder, old.size()),
         });
-        Ok(Some((update, is_clean)))
+        Ok(Some(update))
     }
+
+    /// The lines as they are to be added to their logs. These are synced and kept small now and then, and where one is
+    /// new; then the note is empty.
+    fn additions(
+        &self,
+        lock: &mut Lock,
+        folder: &Folder,
+        lines: &[NewLines],
+        warnings: &mut Vec<StoreError>,
+    ) -> Result<Vec<Addition>, StoreError> {
+        let size = lock.note_size();
+        let is_due = |new: &NewLines| new.log.is_new_or_full(folder);
+        if !lines.is_empty() && (size == 0 || size > MAX_NOTE || lines.iter().any(is_due)) {
+            let note = lock.note().map_err(failed_lock(folder))?;
+            for addition in note::parse(&note).iter().flat_map(|group| &group.additions) {
+                addition.sync(folder)?;
+            }
+            for new in lines {
+                match new.log.maintain(folder) {
+                    Err(refused) if refused.is_refusal() => return Err(refused),
+                    // It shows when the lines are written.
+                    _ => {}
+                }
+            }
+            folder.sync()?;
+            self.sidecar.sync_if_made()?;
+            lock.keep_note(0).map_err(failed_lock(folder))?;
+        }
+        lines.iter().map(|new| new.log.addition(folder, &new.lines, warnings)).collect()
+    }
+}
+
+/// Adds lines to their logs. Where they belong to no new text, they are noted and synced here.
+fn add(lock: &mut Lock, folder: &Folder, additions: &[Addition], is_noted: bool) -> Result<(), StoreError> {
+    if additions.is_empty() {
+        return Ok(());
+    }
+    if !is_noted {
+        let noted = lock.leave_note(&note::render(additions, None)).and_then(|()| lock.sync());
+        noted.map_err(failed_lock(folder))?;
+    }
+    additions.iter().try_for_each(|addition| addition.write(folder))?;
+    lock.end_group().map_err(failed_lock(folder))
+}
+
+/// For `map_err`: the lock file cannot be written.
+fn failed_lock(folder: &Folder) -> impl FnOnce(io::Error) -> StoreError {
+    let path = folder.path(LOCK);
+    move |source| StoreError::Write { action: "write", path, source }
 }
 
 /// Signature of a holder that has put no file in place yet.

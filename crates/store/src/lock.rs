@@ -16,7 +16,7 @@ use std::time::Duration;
 use crate::at::Access;
 use crate::error::StoreError;
 use crate::folder::Folder;
-use crate::note::Note;
+use crate::note::{DONE, END_SIZE, WAITS};
 use crate::platform;
 use crate::sidecar::Sidecar;
 
@@ -30,8 +30,8 @@ const SIGNATURE_SIZE: u64 = 11 + 42;
 #[derive(Debug)]
 pub(super) struct Lock {
     file: File,
-    /// A note stands behind the signature.
-    has_note: bool,
+    /// Size up to which the note behind the signature stays.
+    kept: u64,
 }
 
 /// The first lines of a lock file.
@@ -80,7 +80,7 @@ impl Lock {
     }
 
     fn on(file: File) -> Lock {
-        Lock { file, has_note: false }
+        Lock { file, kept: SIGNATURE_SIZE }
     }
 
     /// The signature of the process that held the lock before us.
@@ -88,28 +88,49 @@ impl Lock {
         parse(&mut self.file)
     }
 
-    /// The note of the process that held the lock before us, if it was killed.
-    pub(super) fn note(&mut self) -> Option<Note> {
+    /// The note behind the signature.
+    pub(super) fn note(&mut self) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        self.file
-            .seek(SeekFrom::Start(SIGNATURE_SIZE))
-            .and_then(|_| self.file.read_to_end(&mut bytes))
-            .ok()?;
-        self.has_note = !bytes.is_empty();
-        Note::parse(&bytes)
-    }
-
-    /// Leaves a note for the next holder, in case this one is killed. It ends with the lock.
-    pub(super) fn leave_note(&mut self, text: &str) -> io::Result<()> {
-        self.end_note()?;
-        self.has_note = true;
         self.file.seek(SeekFrom::Start(SIGNATURE_SIZE))?;
-        self.file.write_all(text.as_bytes())
+        self.file.read_to_end(&mut bytes)?;
+        Ok(bytes)
     }
 
-    /// Removes the note of this holder or of the last one.
-    pub(super) fn end_note(&mut self) -> io::Result<()> {
-        if std::mem::take(&mut self.has_note) { self.file.set_len(SIGNATURE_SIZE) } else { Ok(()) }
+    /// Keeps that many bytes of the note and removes the others.
+    pub(super) fn keep_note(&mut self, size: u64) -> io::Result<()> {
+        self.kept = SIGNATURE_SIZE + size;
+        self.drop_group()
+    }
+
+    /// Size of the note in bytes, without a group that waits.
+    pub(super) fn note_size(&self) -> u64 {
+        self.kept - SIGNATURE_SIZE
+    }
+
+    /// Notes a group for the next holder, in case this one is cut off.
+    pub(super) fn leave_note(&mut self, group: &[u8]) -> io::Result<()> {
+        self.drop_group()?;
+        self.file.seek(SeekFrom::Start(self.kept))?;
+        self.file.write_all(group)
+    }
+
+    /// The lines of the last group are in their logs.
+    pub(super) fn end_group(&mut self) -> io::Result<()> {
+        let end = self.file.seek(SeekFrom::End(0))?;
+        self.file.seek(SeekFrom::Start(end.saturating_sub(END_SIZE)))?;
+        self.file.write_all(DONE.as_bytes())?;
+        self.kept = end;
+        Ok(())
+    }
+
+    /// Removes a group that waits.
+    pub(super) fn drop_group(&mut self) -> io::Result<()> {
+        if self.file.metadata()?.len() > self.kept { self.file.set_len(self.kept) } else { Ok(()) }
+    }
+
+    /// Makes note and signature survive a power cut.
+    pub(super) fn sync(&self) -> io::Result<()> {
+        self.file.sync_data()
     }
 
     /// Names this process as the holder, in one write of fixed width, so that no reader sees half a number.
@@ -120,12 +141,6 @@ impl Lock {
         let signature = format!("{:<10}\n{inode:<20} {size:<20}\n", std::process::id());
         self.file.seek(SeekFrom::Start(0))?;
         self.file.write_all(signature.as_bytes())
-    }
-
-    /// Gives the lock back after work that has left nothing behind. Dropped instead, it leaves its note.
-    pub(super) fn give_back(mut self) {
-        // Where this fails, the next holder finds lines that are there already.
-        let _ = self.end_note();
     }
 
     /// True if the lock file has not been replaced or removed meanwhile, nor its folder.
@@ -202,6 +217,13 @@ pub(super) fn has_note(size: u64) -> bool {
     size > SIGNATURE_SIZE
 }
 
+/// True if a lock file ends with a group that waits.
+pub(super) fn has_waiting_group(file: &mut File) -> bool {
+    let mut state = [0; WAITS.len()];
+    let read = file.seek(SeekFrom::End(-(END_SIZE as i64))).and_then(|_| file.read_exact(&mut state));
+    read.is_ok() && state == *WAITS.as_bytes()
+}
+
 fn parse(file: &mut File) -> Signature {
     let mut text = String::new();
     let read =
@@ -271,22 +293,26 @@ mod tests {
     }
 
     #[test]
-    fn a_note_ends_where_the_lock_is_given_back_and_stays_where_it_is_dropped() {
+    fn a_group_waits_until_it_is_ended_and_stays_until_it_is_dropped() {
         let (_folder, sidecar) = sidecar();
         let written = Some(Written { inode: 7, size: 1 << 40 });
-        for is_given_back in [true, false] {
-            let mut lock = acquire(&sidecar, Duration::ZERO).unwrap();
-            lock.sign(written).unwrap();
-            lock.leave_note("journal.jsonl {}\nend\n").unwrap();
-            if is_given_back {
-                lock.give_back()
-            } else {
-                drop(lock)
-            }
-            let mut next = acquire(&sidecar, Duration::ZERO).unwrap();
-            assert_eq!(next.note().is_none(), is_given_back);
-            assert_eq!(next.signature(), Signature { holder: Some(std::process::id()), written });
+        let mut lock = acquire(&sidecar, Duration::ZERO).unwrap();
+        lock.sign(written).unwrap();
+        let group = |text: &str, state: &str| format!("{text}\n{state}{:38}\n", "").into_bytes();
+        for text in ["first", "other"] {
+            lock.leave_note(&group("a long one that is dropped", WAITS)).unwrap();
+            lock.leave_note(&group(text, WAITS)).unwrap();
+            assert!(has_waiting_group(&mut lock.file));
+            lock.end_group().unwrap();
+            assert!(!has_waiting_group(&mut lock.file));
         }
+        drop(lock);
+        let mut next = acquire(&sidecar, Duration::ZERO).unwrap();
+        let [first, other] = ["first", "other"].map(|text| group(text, DONE));
+        assert_eq!(next.note().unwrap(), [&first[..], &other].concat());
+        assert_eq!(next.signature(), Signature { holder: Some(std::process::id()), written });
+        next.keep_note(first.len() as u64).unwrap();
+        assert_eq!((next.note().unwrap(), next.note_size()), (first.clone(), first.len() as u64));
     }
 
     #[test]

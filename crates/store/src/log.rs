@@ -1,37 +1,69 @@
 //! An append-only log of lines in two files, such as `journal.jsonl` and, before it, `journal.1.jsonl`.
 //!
-//! Lines enter under the lock and leave in the order in which they came. A file that is full becomes the
-//! older part, and the one that was older is dropped. It is full of new lines: copies do not count. The content of
-//! lines is not interpreted here: [`Rotation`] says which lines the new file begins with, and how to distinguish such a
-//! copy from its original.
+//! Lines enter under the lock and leave in the order in which they came. A file that is full becomes the older part, and
+//! the one that was older is dropped; before that, [`Upkeep`] keeps what is needed of its lines, some of them in a file of
+//! their own, which is read first. The content of lines is not interpreted here, except for the first line of a file,
+//! which may state a version.
 
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use memchr::memmem;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::at::{Access, Facts};
 use crate::error::StoreError;
 use crate::folder::Folder;
+use crate::note::Addition;
 use crate::platform;
-use crate::sidecar::Sidecar;
+use crate::sidecar::{Sidecar, stage};
 
-/// Bytes of lines besides copies at which the current file becomes the older part.
+/// Bytes of lines at which the current file becomes the older part.
 const ROTATION_SIZE: u64 = 16 * 1024 * 1024;
 
 /// Bytes read at a time.
 const BLOCK_SIZE: usize = 64 * 1024;
 
-/// The lines that a rotation must keep.
+/// Bytes read at a time when looking for the end of the last whole line.
+const SMALL_BLOCK_SIZE: u64 = 4096;
+
+/// What a log keeps besides its lines.
 #[derive(Debug, Clone, Copy)]
-pub struct Rotation {
-    /// The lines that the new file begins with: marked copies of lines that are still needed.
-    pub carry: fn(&LineLog) -> Result<Vec<String>, StoreError>,
-    /// True if a line is such a copy. Readers of both parts pass over it.
-    pub is_copy: fn(&[u8]) -> bool,
+pub struct Upkeep {
+    /// The version of the format, which the first line of each file states; `None` where none does.
+    pub(crate) version: Option<u64>,
+    /// Size at which the current file becomes the older part.
+    pub(crate) rotation_size: u64,
+    /// Keeps what is needed of the lines elsewhere. Called now and then, and before each rotation.
+    pub(crate) keep: fn(&LineLog) -> Result<(), StoreError>,
+    /// The file of the lines that a rotation keeps, and what gives them.
+    pub(crate) carried: Option<(&'static str, fn(&LineLog) -> Result<Vec<String>, StoreError>)>,
 }
+
+/// Nothing: lines that are dropped are forgotten.
+impl Default for Upkeep {
+    fn default() -> Upkeep {
+        Upkeep { version: None, rotation_size: ROTATION_SIZE, keep: |_| Ok(()), carried: None }
+    }
+}
+
+/// The first line of a file.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+pub(crate) struct Head {
+    /// The version of the format.
+    journal: u64,
+    /// True if lines before those that are kept were dropped.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) dropped: bool,
+}
+
+/// How the first line of a file begins that states a version.
+const HEAD: &[u8] = b"{\"journal\":";
+
+/// How a copy ends that earlier versions made of a line when a log was rotated.
+const COPY: &[u8] = b",\"carried\":true}";
 
 /// A line of a log, and its place.
 #[derive(Debug, Clone, Copy)]
@@ -46,10 +78,12 @@ pub struct LogLine<'a> {
     pub is_mended: bool,
 }
 
-/// The two files of a log, open; a missing one is `None`.
+/// The files of a log, open; a missing one is `None`.
 pub(super) struct Parts {
     pub(super) current: Option<File>,
     pub(super) older: Option<File>,
+    /// Lines of parts that were dropped.
+    carried: Option<File>,
 }
 
 /// A log of lines in a sidecar folder. Neither need exist.
@@ -58,28 +92,19 @@ pub struct LineLog {
     sidecar: Sidecar,
     current: String,
     older: String,
-    /// The next `current`, during a rotation.
-    next: String,
-    rotation: Rotation,
-    rotation_size: u64,
+    upkeep: Upkeep,
 }
 
 impl LineLog {
     /// The log of a sidecar with this name and ending, such as `journal` and `.jsonl`.
-    pub fn new(sidecar: &Sidecar, name: &str, ending: &str, rotation: Rotation) -> LineLog {
-        LineLog {
-            sidecar: sidecar.clone(),
-            current: format!("{name}{ending}"),
-            older: format!("{name}.1{ending}"),
-            next: format!("{name}{ending}.new"),
-            rotation,
-            rotation_size: ROTATION_SIZE,
-        }
+    pub fn new(sidecar: &Sidecar, name: &str, ending: &str, upkeep: Upkeep) -> LineLog {
+        let (current, older) = (format!("{name}{ending}"), format!("{name}.1{ending}"));
+        LineLog { sidecar: sidecar.clone(), current, older, upkeep }
     }
 
-    #[cfg(test)]
-    pub(crate) fn with_rotation_size(sidecar: &Sidecar, rotation: Rotation, rotation_size: u64) -> LineLog {
-        LineLog { rotation_size, ..LineLog::new(sidecar, "journal", ".jsonl", rotation) }
+    /// The folder that the log stands in.
+    pub(crate) fn sidecar(&self) -> &Sidecar {
+        &self.sidecar
     }
 
     /// Visits all lines, oldest first, without their line ends.
@@ -97,15 +122,18 @@ impl LineLog {
     ///
     /// When a file cannot be read.
     pub(crate) fn visit_lines(&self, mut visit: impl FnMut(LogLine<'_>)) -> Result<(), StoreError> {
-        let Parts { current, older } = self.parts()?;
-        let skip_copies = older.is_some();
-        for (file, name, skip_copies) in [(older, &self.older, false), (current, &self.current, skip_copies)]
-        {
+        let Parts { current, older, carried } = self.parts()?;
+        let (has_carried, has_before) = (carried.is_some(), carried.is_some() || older.is_some());
+        for (file, name, skip_copies) in [
+            (carried, self.carried_name(), false),
+            (older, &*self.older, has_carried),
+            (current, &*self.current, has_before),
+        ] {
             let Some(file) = file else { continue };
             let path = self.path(name);
             for (line, number) in BufReader::with_capacity(BLOCK_SIZE, file).split(b'\n').zip(1..) {
                 let line = line.map_err(StoreError::read(&path))?;
-                if !(skip_copies && self.is_copy(&line)) {
+                if !is_passed_over(&line, skip_copies) {
                     let text = text_of(&line);
                     let is_mended = matches!(text, Cow::Owned(_));
                     visit(LogLine { text: &text, file: &path, number, is_mended });
@@ -149,35 +177,129 @@ impl LineLog {
         Ok(newest_first)
     }
 
-    /// The name of the file that is written to.
-    pub(super) fn name(&self) -> &str {
-        &self.current
+    /// True if there is no current file, or it is to become the older part.
+    pub(super) fn is_new_or_full(&self, folder: &Folder) -> bool {
+        let facts = folder.facts(&self.current);
+        facts.is_ok_and(|facts| facts.is_none_or(|facts| facts.size >= self.upkeep.rotation_size))
     }
 
-    /// Adds lines at the end, all or (but for a kill) none. With `sync` they survive a power cut, once the folder is
-    /// synced too. The caller holds the lock.
-    pub(crate) fn append(&self, lines: &[String], sync: bool) -> Result<(), StoreError> {
-        let folder = self.sidecar.create()?;
-        self.rotate_if_full(&folder)?;
-        let mut file = folder.write(&self.current, Access::Append)?;
-        let written = append_bytes(&mut file, joined(lines));
-        written.map_err(StoreError::write("write", &self.current_path()))?;
-        if sync { file.sync_data().map_err(StoreError::write("sync", &self.current_path())) } else { Ok(()) }
-    }
-
-    /// Refuses a log that is not the caller's own. All else that is wrong with it shows when it is written.
-    pub(super) fn refuse_foreign(&self, folder: &Folder) -> Result<(), StoreError> {
-        match folder.read(&self.current) {
-            Err(error @ StoreError::NotOurs { .. }) => Err(error),
-            _ => Ok(()),
+    /// Keeps what is needed of the lines, and begins a new file where the current one is full. The caller holds the
+    /// lock, and syncs the folder afterwards.
+    pub(super) fn maintain(&self, folder: &Folder) -> Result<(), StoreError> {
+        (self.upkeep.keep)(self)?;
+        if folder.read(&self.current)?.is_none() {
+            // So that its name is on disk when the folder is.
+            return folder.write(&self.current, Access::Append).map(drop);
         }
+        if !self.is_new_or_full(folder) {
+            return Ok(());
+        }
+        self.carry(folder)?;
+        let Parts { current, older, .. } = self.parts()?;
+        let dropped = older.is_some() || current.is_some_and(|current| head_of(&current).dropped);
+        let begin = || {
+            folder.rename(&self.current, &self.older)?;
+            let mut next = folder.create(&self.current)?;
+            next.write_all(&self.first_line(dropped))?;
+            next.sync_all()
+        };
+        begin().map_err(|source| StoreError::Write { action: "rotate", path: self.current_path(), source })
+    }
+
+    /// Writes the lines that the next rotation keeps.
+    fn carry(&self, folder: &Folder) -> Result<(), StoreError> {
+        let Some((name, lines)) = self.upkeep.carried else { return Ok(()) };
+        match lines(self)? {
+            lines if lines.is_empty() => folder
+                .remove(name)
+                .or_else(|error| if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) })
+                .map_err(StoreError::write("remove", &folder.path(name))),
+            lines => stage(folder, name, (lines.join("\n") + "\n").as_bytes(), true)?.publish(),
+        }
+    }
+
+    /// The lines as they are to be added at the end, which is mended before; a warning says so. The caller holds the
+    /// lock.
+    pub(super) fn addition(
+        &self,
+        folder: &Folder,
+        lines: &[String],
+        warnings: &mut Vec<StoreError>,
+    ) -> Result<Addition, StoreError> {
+        let older = match self.parts() {
+            Ok(parts) => parts.older,
+            Err(refused) if refused.is_refusal() => return Err(refused),
+            // It shows when the lines are written.
+            Err(_) => None,
+        };
+        let offset = self.mend_end(folder).map_or(0, |(size, mended)| {
+            warnings.extend(mended);
+            size
+        });
+        let mut bytes = match offset {
+            0 => self.first_line(older.is_some_and(|older| head_of(&older).dropped)),
+            _ => Vec::new(),
+        };
+        lines.iter().for_each(|line| bytes.extend(line.bytes().chain([b'\n'])));
+        Ok(Addition { name: self.current.clone(), offset, bytes })
+    }
+
+    /// The first line of a file, which states the version.
+    fn first_line(&self, dropped: bool) -> Vec<u8> {
+        let Some(journal) = self.upkeep.version else { return Vec::new() };
+        let line = serde_json::to_string(&Head { journal, dropped }).unwrap_or_default();
+        (line + "\n").into_bytes()
+    }
+
+    /// Cuts off what a power cut or a kill left behind the last whole line: NUL bytes, and half a line, which is kept
+    /// elsewhere. A whole entry gets its line end. Returns the size, and a warning.
+    fn mend_end(&self, folder: &Folder) -> io::Result<(u64, Option<StoreError>)> {
+        let Some(mut file) = folder.read(&self.current).map_err(io::Error::other)? else {
+            return Ok((0, None));
+        };
+        let (size, whole) = (file.metadata()?.len(), end_of_whole_lines(&mut file)?);
+        if whole == size {
+            return Ok((size, None));
+        }
+        let mut end = Vec::new();
+        file.seek(SeekFrom::Start(whole))?;
+        file.read_to_end(&mut end)?;
+        let is_nul = |byte: &u8| *byte == 0;
+        let first = end.iter().position(|byte| !is_nul(byte)).unwrap_or(end.len());
+        let behind = end.iter().rposition(|byte| !is_nul(byte)).map_or(first, |last| last + 1);
+        let half = [&end[first..behind], b"\n"].concat();
+        let is_whole = !half.starts_with(b"{") || serde_json::from_slice::<Value>(&half).is_ok();
+        let mut warning = StoreError::CutEnd { path: self.current_path(), bytes: size - whole, aside: None };
+        let mut file = folder.write(&self.current, Access::ReadWrite).map_err(io::Error::other)?;
+        if half.len() > 1 && is_whole {
+            file.seek(SeekFrom::Start(whole))?;
+            file.write_all(&half)?;
+            let size = file.stream_position()?;
+            file.set_len(size)?;
+            return Ok((size, (half.len() <= end.len()).then_some(warning)));
+        }
+        if half.len() > 1 {
+            let name = format!("{}.torn", self.current);
+            let mut torn = folder.write(&name, Access::Append).map_err(io::Error::other)?;
+            torn.write_all(&half)?;
+            torn.sync_data()?;
+            warning = StoreError::CutEnd {
+                path: self.current_path(),
+                bytes: size - whole,
+                aside: Some(self.path(&name)),
+            };
+        }
+        file.set_len(whole)?;
+        Ok((whole, Some(warning)))
     }
 
     /// Both parts, opened at one moment.
     pub(super) fn parts(&self) -> Result<Parts, StoreError> {
-        let Some(folder) = self.sidecar.open()? else { return Ok(Parts { current: None, older: None }) };
-        let current = folder.read(&self.current)?;
-        let older = folder.read(&self.older)?;
+        let Some(folder) = self.sidecar.open()? else {
+            return Ok(Parts { current: None, older: None, carried: None });
+        };
+        let current = self.open_part(&folder, &self.current)?;
+        let older = self.open_part(&folder, &self.older)?;
         // A rotation in between may have turned the file opened first into the older part.
         let same = match (&current, &older) {
             (Some(current), Some(older)) => {
@@ -186,7 +308,21 @@ impl LineLog {
             }
             _ => false,
         };
-        Ok(Parts { current, older: older.filter(|_| !same) })
+        // Last: at worst, a line of an older part is there twice.
+        let carried = self.upkeep.carried.map_or(Ok(None), |(name, _)| folder.read(name))?;
+        Ok(Parts { current, older: older.filter(|_| !same), carried })
+    }
+
+    /// Opens a part for reading, unless it states a version that this program does not know.
+    fn open_part(&self, folder: &Folder, name: &str) -> Result<Option<File>, StoreError> {
+        let file = folder.read(name)?;
+        let (version, known) = (file.as_ref().map(|file| head_of(file).journal), self.upkeep.version);
+        match version.zip(known).filter(|(version, known)| version > known) {
+            Some((version, known)) => {
+                Err(StoreError::NewerFormat { path: self.path(name), line: 1, version, known })
+            }
+            None => Ok(file),
+        }
     }
 
     /// The path of the part that is written to.
@@ -199,12 +335,12 @@ impl LineLog {
         self.sidecar.open().ok()??.facts(&self.current).ok()?
     }
 
-    fn path(&self, name: &str) -> PathBuf {
-        self.sidecar.folder().join(name)
+    fn carried_name(&self) -> &'static str {
+        self.upkeep.carried.map_or("", |(name, _)| name)
     }
 
-    pub(super) fn is_copy(&self, line: &[u8]) -> bool {
-        (self.rotation.is_copy)(line)
+    fn path(&self, name: &str) -> PathBuf {
+        self.sidecar.folder().join(name)
     }
 
     /// Visits the lines from the last to the first, until `visit` returns `false`.
@@ -215,101 +351,55 @@ impl LineLog {
         mut visit: impl FnMut(&[u8]) -> bool,
     ) -> Result<(), StoreError> {
         let mut more = true;
-        let skip_copies = parts.older.is_some();
-        if let Some(file) = &mut parts.current {
-            read_backwards(file, end, |line| {
-                // A file begins with its copies: before one there are only others.
-                let is_copy = skip_copies && self.is_copy(line);
-                more = is_copy || visit(line);
-                more && !is_copy
-            })
-            .map_err(StoreError::read(&self.current_path()))?;
-        }
-        if let Some(file) = parts.older.as_mut().filter(|_| more) {
-            read_backwards(file, None, &mut visit).map_err(StoreError::read(&self.path(&self.older)))?;
+        let Parts { current, older, carried } = parts;
+        let (has_carried, has_before) = (carried.is_some(), carried.is_some() || older.is_some());
+        for (file, name, end, skip_copies) in [
+            (current, &*self.current, end, has_before),
+            (older, &*self.older, None, has_carried),
+            (carried, self.carried_name(), None, false),
+        ] {
+            if let Some(file) = file.as_mut().filter(|_| more) {
+                let mut visit_one = |line: &[u8]| {
+                    more = is_passed_over(line, skip_copies) || visit(line);
+                    more
+                };
+                read_backwards(file, end, &mut visit_one).map_err(StoreError::read(&self.path(name)))?;
+            }
         }
         Ok(())
     }
+}
 
-    /// True if the lines behind the copies, with which a file begins, are large enough for a rotation, and half of
-    /// the file: else each line of a long queue would be copied again and again. Where copies end is seen from one
-    /// line.
-    fn is_full(&self, folder: &Folder, size: u64) -> Result<bool, StoreError> {
-        let own = self.rotation_size.max(size / 2);
-        let Some(at) = size.checked_sub(own) else { return Ok(false) };
-        let Some(file) = folder.read(&self.current)? else { return Ok(false) };
-        let line = line_behind(file, at).map_err(StoreError::read(&self.current_path()))?;
-        Ok(!self.is_copy(&line))
+/// True if a line is the first one of a file, or a copy that an earlier version made of a line in a file before it.
+pub(super) fn is_passed_over(line: &[u8], skip_copies: bool) -> bool {
+    line.starts_with(HEAD) || skip_copies && line.ends_with(COPY)
+}
+
+/// The first line of a file, which is at its beginning then.
+pub(crate) fn head_of(mut file: &File) -> Head {
+    let mut start = Vec::new();
+    let read = file.seek(SeekFrom::Start(0)).and_then(|_| file.take(200).read_to_end(&mut start));
+    let read = read.and_then(|_| file.seek(SeekFrom::Start(0)));
+    let line =
+        start.split(|byte| *byte == b'\n').next().filter(|line| read.is_ok() && line.starts_with(HEAD));
+    line.and_then(|line| serde_json::from_slice(line).ok()).unwrap_or_default()
+}
+
+/// Offset of the end of the last whole line.
+pub(super) fn end_of_whole_lines(file: &mut File) -> io::Result<u64> {
+    let mut position = file.seek(SeekFrom::End(0))?;
+    let mut block = Vec::new();
+    while position > 0 {
+        let start = position.saturating_sub(SMALL_BLOCK_SIZE);
+        file.seek(SeekFrom::Start(start))?;
+        block.clear();
+        (&*file).take(position - start).read_to_end(&mut block)?;
+        if let Some(newline) = memchr::memrchr(b'\n', &block) {
+            return Ok(start + newline as u64 + 1);
+        }
+        position = start;
     }
-
-    fn rotate_if_full(&self, folder: &Folder) -> Result<(), StoreError> {
-        let error = |source| StoreError::Write { action: "rotate", path: self.current_path(), source };
-        let Some(facts) = folder.facts(&self.current).map_err(error)? else {
-            return finish_rotation(folder, &self.current).map_err(error);
-        };
-        if !self.is_full(folder, facts.size)? {
-            // Where there is a current file, a next one is left from a rotation that did not finish.
-            let _ = folder.remove(&self.next);
-            return Ok(());
-        }
-        let bytes = joined(&(self.rotation.carry)(self)?);
-        let written = folder.create(&self.next).and_then(|mut next| {
-            next.write_all(&bytes)?;
-            next.sync_all()
-        });
-        if let Err(source) = written {
-            let _ = folder.remove(&self.next);
-            return Err(error(source));
-        }
-        folder.rename(&self.current, &self.older).map_err(error)?;
-        folder.rename(&self.next, &self.current).map_err(error)
-    }
-}
-
-fn joined(lines: &[impl AsRef<str>]) -> Vec<u8> {
-    lines.iter().flat_map(|line| line.as_ref().bytes().chain([b'\n'])).collect()
-}
-
-/// Adds the lines that a killed writer was about to add to the log file of this name, as far as they are not there:
-/// all may be among its last, or it may end with the first of them.
-pub(super) fn add_missing(folder: &Folder, name: &str, lines: &[&str]) -> Result<(), StoreError> {
-    let bytes = joined(lines);
-    let path = folder.path(name);
-    finish_rotation(folder, name).map_err(StoreError::write("rotate", &path))?;
-    let mut file = folder.write(name, Access::Append)?;
-    let add = || {
-        let size = file.seek(SeekFrom::End(0))?;
-        file.seek(SeekFrom::Start(size.saturating_sub((bytes.len() + BLOCK_SIZE) as u64)))?;
-        let mut last = Vec::new();
-        file.read_to_end(&mut last)?;
-        if memmem::find(&last, &bytes).is_some() {
-            return Ok(());
-        }
-        match begun(&last, &bytes) {
-            0 => append_bytes(&mut file, bytes)?,
-            begun => write_or_take_back(&mut file, size, &bytes[begun..])?,
-        }
-        file.sync_data()
-    };
-    add().map_err(StoreError::write("write", &path))?;
-    folder.sync()
-}
-
-/// Bytes of these lines with which a log ends, because a kill has cut off the rest.
-fn begun(log: &[u8], lines: &[u8]) -> usize {
-    let starts = [0].into_iter().chain(memchr::memchr_iter(b'\n', log).map(|end| end + 1));
-    let ends = starts.map(|start| &log[start..]).filter(|end| end.len() < lines.len());
-    ends.into_iter().find(|end| lines.starts_with(end)).map_or(0, <[u8]>::len)
-}
-
-/// A kill between the two renames of a rotation leaves only the next file, which is then whole and on disk.
-fn finish_rotation(folder: &Folder, name: &str) -> io::Result<()> {
-    let next = format!("{name}.new");
-    if folder.facts(name)?.is_none() && folder.facts(&next)?.is_some_and(|next| next.is_file) {
-        folder.rename(&next, name)
-    } else {
-        Ok(())
-    }
+    Ok(0)
 }
 
 /// A line as text: bytes that are not UTF-8, and controls, are U+FFFD.
@@ -321,40 +411,6 @@ pub(super) fn text_of(line: &[u8]) -> Cow<'_, str> {
     } else {
         text
     }
-}
-
-/// The first line that begins at an offset or behind it.
-fn line_behind(mut file: File, at: u64) -> io::Result<Vec<u8>> {
-    file.seek(SeekFrom::Start(at.saturating_sub(1)))?;
-    let mut reader = BufReader::new(file);
-    if at > 0 {
-        reader.skip_until(b'\n')?;
-    }
-    let mut line = Vec::new();
-    reader.read_until(b'\n', &mut line)?;
-    line.pop_if(|last| *last == b'\n');
-    Ok(line)
-}
-
-/// A torn last line is ended first, so that it costs only itself. What cannot be written whole (the
-/// disk is full) is taken back.
-fn append_bytes(file: &mut File, mut bytes: Vec<u8>) -> io::Result<()> {
-    let size = file.seek(SeekFrom::End(0))?;
-    if size > 0 {
-        let mut last = [0];
-        file.seek(SeekFrom::End(-1))?;
-        file.read_exact(&mut last)?;
-        if last != *b"\n" {
-            bytes.insert(0, b'\n');
-        }
-    }
-    write_or_take_back(file, size, &bytes)
-}
-
-fn write_or_take_back(file: &mut File, size: u64, bytes: &[u8]) -> io::Result<()> {
-    file.write_all(bytes).inspect_err(|_| {
-        let _ = file.set_len(size);
-    })
 }
 
 /// Visits the lines from the last to the first, until `visit` returns `false`. Reads blocks backwards from
@@ -388,32 +444,4 @@ fn read_backwards(file: &mut File, end: Option<u64>, mut visit: impl FnMut(&[u8]
         visit(&half);
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_that_a_kill_has_cut_off_anywhere_are_completed() {
-        let folder = tempfile::tempdir().unwrap();
-        let sidecar = Folder::make(&folder.path().join("sidecar")).unwrap();
-        let lines = ["{\"id\":\"1\"}", "{\"id\":\"2\"}", "{\"id\":\"2\"} 3"];
-        let whole = joined(&lines);
-        for before in ["", "{\"id\":\"0\"}\n", "{\"id\":\"1\"}\n{\"id\n"] {
-            for end in 0..=whole.len() {
-                let written = [before.as_bytes(), &whole[..end]].concat();
-                sidecar.create("log").unwrap().write_all(&written).unwrap();
-                add_missing(&sidecar, "log", &lines).unwrap();
-                add_missing(&sidecar, "log", &lines).unwrap();
-                let added = sidecar.read_bytes("log").unwrap().unwrap();
-                assert_eq!(String::from_utf8(added).unwrap(), format!("{before}{}", lines.join("\n")) + "\n");
-            }
-        }
-        // A torn line of another change is ended.
-        sidecar.create("log").unwrap().write_all(b"{\"id\":\"0").unwrap();
-        add_missing(&sidecar, "log", &lines).unwrap();
-        let added = sidecar.read_bytes("log").unwrap().unwrap();
-        assert_eq!(added, [b"{\"id\":\"0\n", &whole[..]].concat());
-    }
 }

@@ -1,78 +1,198 @@
-//! The lines that follow a new memory file, noted in the lock file while the file is replaced.
+//! The lines that follow a change, noted in the lock file before it.
 //!
-//! Between the new file and its line in the journal, a kill leaves the file ahead: a turn would be in it that nobody
-//! recorded, and would be recorded twice. So the lines are noted before, behind the signature. The next holder of the
-//! lock adds them, if the file is the one that the signature names and they are not there already.
+//! The lock file is the only file beside the memory file that is synced for a change: it has the lines that the logs get,
+//! and the places where. So a log may lose its end to a kill or a power cut; the next holder of the lock gives it back.
+//! Groups of lines are noted one behind the other until the logs are synced. A group that waits, the last one, counts
+//! only if the text that it belongs to is in place. A group that a power cut has torn is known by its hash.
 
+use std::io::{self, Read, Seek, SeekFrom, Write};
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::at::Access;
 use crate::error::StoreError;
 use crate::folder::Folder;
-use crate::log::add_missing;
 
-/// Ends a note that is whole.
-const END: &str = "end\n";
+/// Begins the last line of a group whose text may not be in place yet.
+pub(super) const WAITS: &str = "wait";
 
-/// A note that a killed holder of the lock left.
+/// Begins the last line of a group that counts whatever text is in place.
+pub(super) const DONE: &str = "done";
+
+/// Size in bytes of the last line of a group: state, inode and hash.
+pub(super) const END_SIZE: u64 = 4 + 1 + 20 + 1 + 16 + 1;
+
+/// Whole lines at a place in a log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Addition {
+    /// Name of the log's file.
+    pub(super) name: String,
+    /// The offset at which they begin: there the log ended.
+    pub(super) offset: u64,
+    pub(super) bytes: Vec<u8>,
+}
+
+/// The additions of one change.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Note {
-    /// Each line, with the name of its file.
-    lines: Vec<(String, String)>,
+pub(super) struct Group {
+    pub(super) additions: Vec<Addition>,
+    /// False if it counts only with its text.
+    pub(super) is_done: bool,
+    /// Inode of its text; 0 where there is none.
+    pub(super) inode: u64,
+    /// Size of the note up to its end.
+    pub(super) end: u64,
 }
 
-/// The text of a note about the lines of each log, by the name of its file.
-pub(super) fn render<'a>(logs: impl Iterator<Item = (&'a str, &'a [String])>) -> String {
-    let mut text = String::new();
-    for (name, lines) in logs {
-        for line in lines {
-            text.extend([name, " ", line, "\n"]);
+/// The additions of a change as a group of a note. `inode` is that of the text for which it waits.
+pub(super) fn render(additions: &[Addition], inode: Option<u64>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for Addition { name, offset, bytes: lines } in additions {
+        bytes.extend(format!("{name} {offset} {}\n", lines.len()).into_bytes());
+        bytes.extend(lines);
+    }
+    let state = if inode.is_some() { WAITS } else { DONE };
+    let end = format!("{state} {:>20} {:016x}\n", inode.unwrap_or_default(), xxh3_64(&bytes));
+    bytes.extend(end.into_bytes());
+    bytes
+}
+
+/// Reads the groups of a note, up to the first that is not whole.
+pub(super) fn parse(bytes: &[u8]) -> Vec<Group> {
+    let (mut groups, mut additions) = (Vec::new(), Vec::new());
+    let (mut start, mut at) = (0, 0);
+    while let Some(size) = memchr::memchr(b'\n', &bytes[at..]) {
+        let (line, behind) = (&bytes[at..at + size], at + size + 1);
+        if let Some((is_done, inode)) = parse_end(line, &bytes[start..at]) {
+            let end = behind as u64;
+            groups.push(Group { additions: std::mem::take(&mut additions), is_done, inode, end });
+            (start, at) = (behind, behind);
+        } else if let Some((name, offset, size)) = parse_head(line)
+            && let Some(lines) = bytes.get(behind..behind.saturating_add(size))
+        {
+            additions.push(Addition { name, offset, bytes: lines.to_vec() });
+            at = behind + size;
+        } else {
+            break;
         }
     }
-    text + END
+    groups
 }
 
-impl Note {
-    /// Reads a note; `None` where it is not whole.
-    pub(super) fn parse(bytes: &[u8]) -> Option<Note> {
-        let lines = std::str::from_utf8(bytes).ok()?.strip_suffix(END)?.lines();
-        Some(Note { lines: lines.map(parse_line).collect::<Option<_>>()? })
-    }
-
-    /// Adds the lines that are missing.
-    pub(super) fn add_lines(&self, folder: &Folder) -> Result<(), StoreError> {
-        let mut rest = &self.lines[..];
-        while let [(name, _), ..] = rest {
-            let count = rest.iter().take_while(|(other, _)| other == name).count();
-            let (lines, others) = rest.split_at(count);
-            let lines: Vec<&str> = lines.iter().map(|(_, line)| line.as_str()).collect();
-            add_missing(folder, name, &lines)?;
-            rest = others;
-        }
-        Ok(())
-    }
+/// State and inode of the last line of a group, if the hash is that of its additions.
+fn parse_end(line: &[u8], group: &[u8]) -> Option<(bool, u64)> {
+    let mut words = std::str::from_utf8(line).ok()?.split_ascii_whitespace();
+    let (state, inode, hash) = (words.next()?, words.next()?.parse().ok()?, words.next()?);
+    let is_end = (state == DONE || state == WAITS) && hash == format!("{:016x}", xxh3_64(group));
+    is_end.then_some((state == DONE, inode))
 }
 
-/// A line, with the name of its file. No other file has a name of that form, and none is elsewhere.
-fn parse_line(text: &str) -> Option<(String, String)> {
-    let (name, line) = text.split_once(' ')?;
+/// Name, offset and size of an addition. No other file has a name of that form, and none is elsewhere.
+fn parse_head(line: &[u8]) -> Option<(String, u64, usize)> {
+    let mut words = std::str::from_utf8(line).ok()?.split_ascii_whitespace();
+    let (name, offset, size) = (words.next()?, words.next()?.parse().ok()?, words.next()?.parse().ok()?);
     let is_log = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'.') && !name.starts_with('.');
-    is_log.then(|| (name.to_owned(), line.to_owned()))
+    is_log.then(|| (name.to_owned(), offset, size))
+}
+
+impl Addition {
+    /// Adds the lines. What cannot be written whole (the disk is full) is taken back.
+    pub(super) fn write(&self, folder: &Folder) -> Result<(), StoreError> {
+        let mut file = folder.write(&self.name, Access::Append)?;
+        let mut add = || {
+            let size = file.seek(SeekFrom::End(0))?;
+            file.write_all(&self.bytes).inspect_err(|_| {
+                let _ = file.set_len(size);
+            })
+        };
+        add().map_err(StoreError::write("write", &folder.path(&self.name)))
+    }
+
+    /// Adds what a kill or a power cut took of the lines: the log ends before their end, or has NUL bytes in their
+    /// place. `false`: somebody has changed the log, and it stays.
+    pub(super) fn complete(&self, folder: &Folder) -> Result<bool, StoreError> {
+        if folder.read(&self.name)?.is_none() {
+            return Ok(false);
+        }
+        let mut file = folder.write(&self.name, Access::ReadWrite)?;
+        let mut complete = || {
+            if file.seek(SeekFrom::End(0))? < self.offset {
+                return Ok(false);
+            }
+            let mut present = Vec::new();
+            file.seek(SeekFrom::Start(self.offset))?;
+            (&mut file).take(self.bytes.len() as u64).read_to_end(&mut present)?;
+            let is_cut =
+                present.iter().zip(&self.bytes).all(|(present, byte)| present == byte || *present == 0);
+            if present != self.bytes && is_cut {
+                file.seek(SeekFrom::Start(self.offset))?;
+                file.write_all(&self.bytes)?;
+            }
+            Ok::<_, io::Error>(is_cut)
+        };
+        complete().map_err(StoreError::write("write", &folder.path(&self.name)))
+    }
+
+    /// Makes the log survive a power cut.
+    pub(super) fn sync(&self, folder: &Folder) -> Result<(), StoreError> {
+        let Some(file) = folder.read(&self.name)? else { return Ok(()) };
+        file.sync_data().map_err(StoreError::write("sync", &folder.path(&self.name)))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn addition(offset: u64) -> Addition {
+        let bytes = b"{\"id\":\"1\"}\n{\"id\":\"2\"}\nwait\n{\"id\":\"2\"} 3\n".to_vec();
+        Addition { name: "journal.jsonl".to_owned(), offset, bytes }
+    }
+
     #[test]
-    fn a_note_that_is_not_whole_is_none() {
-        let text = "journal.jsonl {\"id\":\"a b\"}\nwritten 0f model\nend\n";
-        let note = Note::parse(text.as_bytes()).unwrap();
-        assert_eq!(note.lines[0], ("journal.jsonl".to_owned(), "{\"id\":\"a b\"}".to_owned()));
-        assert_eq!(note.lines.len(), 2);
-        for cut in 0..text.len() {
-            assert_eq!(Note::parse(&text.as_bytes()[..cut]), None, "{cut}");
+    fn a_note_is_read_as_far_as_it_is_whole() {
+        let written = Addition { name: "written".to_owned(), offset: 7, bytes: b"0f model\n".to_vec() };
+        let (one, other) = (vec![addition(0)], vec![addition(9), written]);
+        let first = render(&one, None);
+        let note = [&first[..], &render(&other, Some(7))].concat();
+        let groups = [
+            Group { additions: one, is_done: true, inode: 0, end: first.len() as u64 },
+            Group { additions: other, is_done: false, inode: 7, end: note.len() as u64 },
+        ];
+        for cut in 0..note.len() {
+            assert_eq!(parse(&note[..cut]), groups[..usize::from(cut >= first.len())], "{cut}");
+        }
+        assert_eq!(parse(&note), groups);
+        for at in 0..first.len() - END_SIZE as usize {
+            let mut torn = first.clone();
+            torn[at] = 0;
+            assert_eq!(parse(&torn), [], "{at}");
         }
         for elsewhere in ["../journal.jsonl", "/etc/passwd", ".gitignore", "Memories.md"] {
-            let text = text.replace("written", elsewhere);
-            assert_eq!(Note::parse(text.as_bytes()), None, "{elsewhere}");
+            let other = Addition { name: elsewhere.to_owned(), ..addition(0) };
+            assert_eq!(parse(&render(&[other], None)), [], "{elsewhere}");
+        }
+    }
+
+    #[test]
+    fn what_a_kill_or_a_power_cut_took_is_completed() {
+        let folder = tempfile::tempdir().unwrap();
+        let sidecar = Folder::make(&folder.path().join("sidecar")).unwrap();
+        for before in ["", "{\"id\":\"0\"}\n"] {
+            let addition = addition(before.len() as u64);
+            let whole = [before.as_bytes(), &addition.bytes].concat();
+            for (cut, nuls) in (0..=addition.bytes.len()).flat_map(|cut| [(cut, 0), (cut, 3), (cut, 100)]) {
+                let mut left = whole[..before.len() + cut].to_vec();
+                left.resize((left.len() + nuls).min(whole.len()), 0);
+                sidecar.create("journal.jsonl").unwrap().write_all(&left).unwrap();
+                assert!(addition.complete(&sidecar).unwrap() && addition.complete(&sidecar).unwrap());
+                assert_eq!(sidecar.read_bytes("journal.jsonl").unwrap().unwrap(), whole, "{cut} {nuls}");
+            }
+        }
+        for changed in ["", "{\"id\":\"0\"}\n{\"id\":\"7\"}\n"] {
+            sidecar.create("journal.jsonl").unwrap().write_all(changed.as_bytes()).unwrap();
+            assert!(!addition(11).complete(&sidecar).unwrap());
+            assert_eq!(sidecar.read_bytes("journal.jsonl").unwrap().unwrap(), changed.as_bytes());
         }
     }
 }

@@ -13,6 +13,7 @@ use crate::error::StoreError;
 use crate::file_version::FileVersion;
 use crate::folder::Folder;
 use crate::lock::{Lock, Signature, Written};
+use crate::note::{self, Addition};
 use crate::occasion::Occasion;
 use crate::path::folder_of;
 use crate::platform;
@@ -35,17 +36,17 @@ pub(super) struct Replaced {
     pub(super) warnings: Vec<StoreError>,
     /// The largest state that outweighs the text.
     pub(super) outweighing: Option<Outweighing>,
-    /// A temporary file could not be removed.
-    pub(super) is_left_over: bool,
 }
 
-/// Replaces the file for an occasion, in this order: temporary file, sync, backup, exchange, sync of the folder.
+/// Replaces the file for an occasion, and `additions` are to follow, in this order: temporary file, sync, sync of the lock with its note,
+/// backup, exchange, sync of the folder.
 pub(super) fn replace(
     path: &Path,
     sidecar: &Folder,
     lock: &mut Lock,
     old: &FileVersion,
     text: &str,
+    additions: &[Addition],
     occasion: Option<Occasion>,
 ) -> Result<Outcome, StoreError> {
     let new = temporary_path(path, std::process::id(), NEW);
@@ -55,6 +56,10 @@ pub(super) fn replace(
     let size = text.len() as u64;
     let written = Written { inode, size };
     lock.sign(Some(written)).map_err(StoreError::write("lock", path))?;
+    if !additions.is_empty() {
+        let noted = lock.leave_note(&note::render(additions, Some(inode))).and_then(|()| lock.sync());
+        noted.map_err(StoreError::write("note lines for", path))?;
+    }
     let warnings = new.warnings();
     let outweighing;
     if let Some(metadata) = old.metadata() {
@@ -70,12 +75,10 @@ pub(super) fn replace(
     if !old.is_current()? {
         return Ok(Outcome::Overtaken);
     }
-    let placed = swap::place(path, sidecar, old, new)?;
-    if placed == Placed::Overtaken {
-        return Ok(Outcome::Overtaken);
-    }
-    let is_left_over = placed == Placed::WithLeftover;
-    Ok(Outcome::Replaced(Replaced { warnings, outweighing, is_left_over }))
+    Ok(match swap::place(path, sidecar, old, new)? {
+        Placed::Overtaken => Outcome::Overtaken,
+        Placed::InPlace => Outcome::Replaced(Replaced { warnings, outweighing }),
+    })
 }
 
 /// Removes temporary files that a killed writer left beside the file: those of the last holder of the

@@ -31,6 +31,12 @@ pub const SERVED_INDEX: &str = "index-served";
 /// The file that holds the [`Mark`] of the last index of git that did not list this folder.
 const UNTRACKED: &str = "untracked";
 
+/// The numbers of all turns that were recorded.
+pub(crate) const RECORDED: &str = "recorded";
+
+/// The turns that wait, whose lines the journal has dropped.
+pub(crate) const QUEUE: &str = "queue.jsonl";
+
 const STATE: &str = "state.json";
 const SESSION: &str = "session.md";
 
@@ -255,7 +261,7 @@ impl Sidecar {
 
     /// Removes temporary files of a writer that was killed or failed.
     pub(super) fn sweep(&self, folder: &Folder) {
-        for name in [STATE, SESSION, INDEX, SERVED_INDEX, UNTRACKED] {
+        for name in [STATE, SESSION, INDEX, SERVED_INDEX, UNTRACKED, RECORDED, QUEUE] {
             let _ = folder.remove(&temporary_name(name));
         }
     }

@@ -26,8 +26,6 @@ const MAX_TRIES: u32 = 10;
 pub(super) enum Placed {
     /// The new file is in place.
     InPlace,
-    /// The new file is in place, and the temporary name of the old one could not be removed.
-    WithLeftover,
     /// Another program has changed the old one: that is, or stays, in place.
     Overtaken,
 }
@@ -46,7 +44,6 @@ pub(super) fn place(
     let failed = StoreError::write("replace", path);
     let ours = platform::identity(&new.metadata().map_err(StoreError::write("replace", path))?);
     let spare = new.path().to_owned();
-    let mut placed = Placed::InPlace;
     let _open = match platform::exchange(&spare, path) {
         // Another program removed it, and may be about to create it.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Placed::Overtaken),
@@ -59,9 +56,7 @@ pub(super) fn place(
                 return Ok(Placed::Overtaken);
             }
             // The old file is among the backups. If this name stays, the next writer removes it.
-            if fs::remove_file(&spare).is_err() {
-                placed = Placed::WithLeftover;
-            }
+            let _ = fs::remove_file(&spare);
             Some(open)
         }
     };
@@ -71,7 +66,7 @@ pub(super) fn place(
         give_back(&spare, path, sidecar, ours)?;
         return Ok(Placed::Overtaken);
     }
-    Ok(placed)
+    Ok(Placed::InPlace)
 }
 
 /// Removes or restores the file that a killed writer left under its temporary name. The writer's own new text is

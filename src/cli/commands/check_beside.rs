@@ -24,6 +24,8 @@ pub(crate) fn problems_beside(store: &Store) -> Vec<BesideProblem> {
     if let Err(refused) = store.sidecar().check() {
         return vec![BesideProblem::of(store.folder(), "refused", &refused)];
     }
+    // Where this is not possible, the next writer does it.
+    let _ = store.without_waiting().complete_last_change();
     let outweighed = store.outweighed();
     let mut found: Vec<BesideProblem> =
         outweighed.iter().map(|lost| BesideProblem::of(store.path(), "outweighed", lost)).collect();

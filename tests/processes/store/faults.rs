@@ -193,7 +193,7 @@ fn what_a_killed_writer_staged_is_swept() {
     let store = open(&path);
     write(&store, "one");
     fs::write(store.folder().join("lock"), "4194304   \n").unwrap();
-    for name in ["session.md.new", "state.json.new", "journal.jsonl", "journal.jsonl.new"] {
+    for name in ["session.md.new", "state.json.new", "journal.jsonl", "recorded.new", "queue.jsonl.new"] {
         fs::write(store.folder().join(name), "{\n").unwrap();
     }
     let change = || with_line(&store, Change::to("two".to_owned(), ()), json!({}));

@@ -76,6 +76,24 @@ fn check_synced(calls: &[String], folder: &Path, name: &str, renamed: bool) {
     assert!(answer.is_some_and(|answer| folder_sync < answer), "answered before the disk had {name}:\n{all}");
 }
 
+/// Checks that the journal's lines stood in the lock file, and that on disk, before the file was replaced and before the
+/// answer was printed. Returns how many files beside the memory file were synced.
+fn check_noted(calls: &[String], folder: &Path) -> usize {
+    let all = calls.join("\n");
+    let lock = folder.join(SIDECAR).join("lock");
+    let is_note =
+        |call: &str| call.contains(&format!("<{}>, ", lock.display())) && call.contains("journal.jsonl ");
+    let note = last(calls, is_note).unwrap_or_else(|| panic!("the lines were not noted:\n{all}"));
+    let sync = sync_of(calls, note, &lock).unwrap_or_else(|| panic!("the note was not synced:\n{all}"));
+    let exchange = calls.iter().position(|call| call.contains("RENAME_EXCHANGE"));
+    assert!(exchange.is_none_or(|exchange| sync < exchange), "replaced before the disk had the note:\n{all}");
+    let answer = calls.iter().position(|call| call.starts_with("write(1<"));
+    assert!(answer.is_some_and(|answer| sync < answer), "answered before the disk had the note:\n{all}");
+    let beside = format!("<{}", folder.join(".memories").display());
+    let is_sync = |call: &&String| call.starts_with("fsync(") || call.starts_with("fdatasync(");
+    calls.iter().filter(is_sync).filter(|call| call.contains(&beside)).count()
+}
+
 const TURN: [&str; 7] =
     ["record", "--location", "5:Hall", "--action", "look", "--response", "A hall of stone, with one door."];
 
@@ -97,18 +115,18 @@ fn a_queued_turn_is_on_disk_before_the_answer_and_so_is_its_end() {
     let (_scratch, folder) = real_folder();
     let later = [&TURN[..], &["--later"]].concat();
     let Some(first) = calls(&folder, &later) else { return skipped("strace cannot be used here") };
-    check_synced(&first, &folder, "journal.jsonl", false);
+    check_noted(&first, &folder);
     // The folders that this command made.
     for made in [folder.join(".memories"), folder.clone()] {
         assert!(sync_of(&first, 0, &made).is_some(), "{} is not synced", made.display());
     }
-    check_synced(&calls(&folder, &NEXT_TURN).unwrap(), &folder, "journal.jsonl", false);
+    check_noted(&calls(&folder, &NEXT_TURN).unwrap(), &folder);
     let answer = json!({"should_remember": true, "category": "NOTE", "memory_title": "A hall with a door",
         "memory_text": "The hall of stone has one door."});
     fs::write(folder.join("answer.json"), answer.to_string()).unwrap();
     let settings = "[llm]\nprovider = \"command\"\ncommand = [\"cat\", \"answer.json\"]\n";
     fs::write(folder.join("memories.toml"), settings).unwrap();
-    check_synced(&calls(&folder, &["retry"]).unwrap(), &folder, "journal.jsonl", false);
+    check_noted(&calls(&folder, &["retry"]).unwrap(), &folder);
     assert!(fs::read_to_string(folder.join(SIDECAR).join("journal.jsonl")).unwrap().contains("\"resolves\""));
 }
 
@@ -124,19 +142,16 @@ fn an_ephemeral_memory_and_the_episode_are_on_disk_before_the_answer() {
     // The journal keeps the text of the session that ends.
     let next = calls(&folder, &["episode", "start"]).unwrap();
     check_synced(&next, &folder, "state.json", true);
-    check_synced(&next, &folder, "journal.jsonl", false);
+    check_noted(&next, &folder);
 }
 
 #[test]
-fn a_line_of_the_journal_that_only_tells_is_not_synced() {
+fn a_change_costs_one_flush_beside_those_of_the_file() {
     let (_scratch, folder) = real_folder();
     succeed(&folder, &["episode", "start"]);
-    for command in [&TURN[..], &["add", "5", "--title", "Door", "--text", "The door is of oak."]] {
+    let tried = ["record", "--location", "5", "--action", "wait", "--response", "Time passes."];
+    for command in [&TURN[..], &tried, &["add", "5", "--title", "Door", "--text", "The door is of oak."]] {
         let Some(calls) = calls(&folder, command) else { return skipped("strace cannot be used here") };
-        let beside = format!("<{}", folder.join(".memories").display());
-        let is_sync = |call: &&String| call.starts_with("fsync(") || call.starts_with("fdatasync(");
-        let synced: Vec<&String> =
-            calls.iter().filter(is_sync).filter(|call| call.contains(&beside)).collect();
-        assert!(synced.is_empty(), "{command:?}: {synced:?}");
+        assert_eq!(check_noted(&calls, &folder), 1, "{command:?}");
     }
 }

@@ -109,7 +109,7 @@ fn links_in_place_of_side_files_lead_nowhere() {
             place.assert_untouched(&case);
         }
         // These are never opened by their own names: they are removed, and new ones renamed over.
-        for name in ["journal.jsonl.new", "session.md.new", "state.json.new", "index.new"] {
+        for name in ["recorded.new", "session.md.new", "state.json.new", "index.new"] {
             let place = Place::new();
             symlink(target, place.side(name)).unwrap();
             assert_eq!(place.add("New").0, 0, "{name}");

@@ -156,7 +156,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::journal::ROTATION;
+    use crate::journal::upkeep;
     use crate::{LineLog, Sidecar};
 
     fn damage(lines: &[&str]) -> Damage {
@@ -188,12 +188,12 @@ mod tests {
     fn whatever_bit_of_a_queued_line_flips_the_turn_waits_or_is_missed() {
         let folder = tempfile::tempdir().unwrap();
         let sidecar = Sidecar::of(&folder.path().join("Memories.md"));
-        let journal = Journal::on(LineLog::new(&sidecar, "journal", ".jsonl", ROTATION));
+        let journal = Journal::on(LineLog::new(&sidecar, "journal", ".jsonl", upkeep()));
         let line = concat!(
             r#"{"version":1,"id":"7","time":"2026-01-31","outcome":"queued","#,
             r#""turn":{"action":"go in","response":"\"No!\" \u00e9"}}"#
         );
-        journal.log.append(&[line.to_owned()], false).unwrap();
+        sidecar.create().unwrap();
         let path = sidecar.folder().join("journal.jsonl");
         let outcome = line.find("\"outcome\"").unwrap()..line.find(",\"turn\"").unwrap();
         let (mut mended, mut missed) = (0, 0);

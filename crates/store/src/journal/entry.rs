@@ -17,8 +17,8 @@
 //! | `consolidate` | `scope`, `corrected`, `decisions`, `reasoning`, `refused`, `model` |
 //! | `digest`, `extract` | `conversation`, `memories`, `model` |
 //!
-//! A line whose transaction changed the memory file has `change`, too: see [`super::change`]. A line with `carried` is a
-//! copy that a rotation made, without its `change`. Readers are tolerant: unknown fields are
+//! A line whose transaction changed the memory file has `change`, too: see [`super::change`]. A line with `carried` is
+//! what a rotation kept of a turn that waits, without its `change`. Readers are tolerant: unknown fields are
 //! ignored, and each field may be missing.
 
 use serde::{Deserialize, Serialize};

@@ -3,25 +3,31 @@
 //!
 //! A store enters; lines leave, oldest first, to be parsed as `entry::Entry`, the one schema of writers
 //! and readers. A line that is no entry, such as one torn by a kill, does not affect the others. Turns
-//! that wait are lines with the outcome `queued` that no later line `resolves`; a rotation carries them over
-//! into the new file, marked `"carried": true`. Only the crate `memories-notebook` writes lines.
+//! that wait are lines with the outcome `queued` that no later line `resolves`; a rotation puts those that would be
+//! dropped into a file of their own, marked `"carried": true`. Only the crate `memories-notebook` writes lines.
 
 pub mod chain;
 pub mod change;
 pub mod damage;
 pub mod entry;
+mod numbers;
+mod played;
 mod queue;
 pub mod recorded;
 pub mod text;
 
 use serde_json::Value;
 
-use crate::{Follower, LineLog, LogLine, Store, StoreError};
+use crate::sidecar::QUEUE;
+use crate::{Follower, LineLog, LogLine, Store, StoreError, Upkeep};
 use memories_document::types::{Scope, ScopeName};
 
 use entry::Entry;
 pub use queue::ResolvedTurns;
-use queue::{ROTATION, queued};
+use queue::{carried_over, queued};
+
+/// The version of the journal, which the first line of each file states. Files of version 1 state none.
+const VERSION: u64 = 2;
 
 /// Lines in which the running episode is looked for where `state.json` is damaged.
 const LAST_LINES: usize = 200;
@@ -32,6 +38,16 @@ pub struct Journal {
     log: LineLog,
     /// Lines of a change that is not written yet: for its own later steps, they are the last lines.
     pending: Vec<String>,
+}
+
+/// The journal's version, and what it keeps of lines that are dropped.
+fn upkeep() -> Upkeep {
+    Upkeep {
+        version: Some(VERSION),
+        keep: recorded::keep,
+        carried: Some((QUEUE, carried_over)),
+        ..Upkeep::default()
+    }
 }
 
 /// A turn that was played before.
@@ -67,7 +83,7 @@ impl EarlierTurn {
 impl Journal {
     /// The journal of a memory file.
     pub fn of(store: &Store) -> Journal {
-        Journal::on(LineLog::new(store.sidecar(), "journal", ".jsonl", ROTATION))
+        Journal::on(LineLog::new(store.sidecar(), "journal", ".jsonl", upkeep()))
     }
 
     /// The log that a change adds its lines to.
@@ -158,7 +174,7 @@ impl Journal {
     ///
     /// When the journal cannot be read.
     pub fn queued(&self) -> Result<Vec<String>, StoreError> {
-        queued(&self.log)
+        Ok(queued(&self.log)?.into_iter().map(|(line, _)| line).collect())
     }
 
     /// The highest episode in the last lines of the journal.
@@ -185,240 +201,4 @@ impl Journal {
 }
 
 #[cfg(test)]
-mod tests {
-    #![allow(clippy::disallowed_methods, reason = "tests play the writer that is killed")]
-
-    use std::fs::{self, OpenOptions};
-    use std::io::Write;
-    use std::path::{Path, PathBuf};
-
-    use serde_json::json;
-    use tempfile::TempDir;
-
-    use super::*;
-    use crate::Sidecar;
-
-    const CURRENT: &str = "journal.jsonl";
-    const OLDER: &str = "journal.1.jsonl";
-    /// The size in which the log is read.
-    const BLOCK: usize = 64 * 1024;
-
-    fn journal_of_size(folder: &Path, rotation_size: u64) -> Journal {
-        let sidecar = Sidecar::of(&folder.join("Memories.md"));
-        Journal::on(LineLog::with_rotation_size(&sidecar, ROTATION, rotation_size))
-    }
-
-    /// A file of the journal in a folder.
-    fn file(folder: &TempDir, name: &str) -> PathBuf {
-        Sidecar::of(&folder.path().join("Memories.md")).folder().join(name)
-    }
-
-    fn add(journal: &Journal, lines: &[Value]) {
-        let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
-        journal.log.append(&lines, false).unwrap();
-    }
-
-    /// The ids of the lines that are entries.
-    fn ids(lines: &[String]) -> Vec<u64> {
-        let entries = lines.iter().filter_map(|line| Entry::<Value>::parse(line));
-        entries.map(|entry| entry.id.unwrap().parse().unwrap()).collect()
-    }
-
-    fn all(journal: &Journal) -> Vec<u64> {
-        let mut lines = Vec::new();
-        journal.visit(|line| lines.push(line.to_owned())).unwrap();
-        ids(&lines)
-    }
-
-    #[test]
-    fn no_journal_has_no_lines() {
-        let folder = tempfile::tempdir().unwrap();
-        let journal = journal_of_size(&folder.path().join("missing"), 100);
-        assert!(journal.log.tail(3, |_| true).unwrap().is_empty());
-        assert!(all(&journal).is_empty());
-        assert!(journal.queued().unwrap().is_empty());
-    }
-
-    #[test]
-    fn a_torn_line_costs_only_itself() {
-        let folder = tempfile::tempdir().unwrap();
-        let journal = journal_of_size(folder.path(), u64::MAX);
-        add(&journal, &[json!({"id": "1"})]);
-        let mut file = OpenOptions::new().append(true).open(file(&folder, CURRENT)).unwrap();
-        file.write_all(b"{\"id\": \"2\", \"text\": \"to").unwrap();
-        assert_eq!(ids(&journal.log.tail(5, |line| Entry::<Value>::parse(line).is_some()).unwrap()), [1]);
-        add(&journal, &[json!({"id": "3", "text": "two\nlines"}), json!({"id": "4"})]);
-        file.write_all(b"\n\n[1]\n7\n\xff\xfe\n\"x\"").unwrap();
-        assert_eq!(
-            ids(&journal.log.tail(5, |line| Entry::<Value>::parse(line).is_some()).unwrap()),
-            [1, 3, 4]
-        );
-        assert_eq!(all(&journal), [1, 3, 4]);
-    }
-
-    #[test]
-    fn the_tail_is_the_end_of_all_lines_whatever_their_length() {
-        let folder = tempfile::tempdir().unwrap();
-        let journal = journal_of_size(folder.path(), u64::MAX);
-        let lengths = [0, 10, BLOCK - 30, BLOCK, 3, 5 * BLOCK + 1, 2 * BLOCK, 7, 0];
-        for (id, length) in lengths.iter().enumerate() {
-            add(&journal, &[json!({"id": id.to_string(), "text": "x".repeat(*length)})]);
-        }
-        let expected = all(&journal);
-        assert_eq!(expected.len(), lengths.len());
-        for count in 0..=lengths.len() + 1 {
-            let first = expected.len().saturating_sub(count);
-            assert_eq!(ids(&journal.log.tail(count, |_| true).unwrap()), expected[first..], "{count}");
-        }
-    }
-
-    #[test]
-    fn rotation_keeps_one_older_part_and_every_queued_line() {
-        let folder = tempfile::tempdir().unwrap();
-        let journal = journal_of_size(folder.path(), 2000);
-        let first = json!({"id": "1", "outcome": "queued", "change": {"edits": []}});
-        add(&journal, &[first, json!({"id": "2", "outcome": "queued"})]);
-        for id in 3..400 {
-            let line = match id {
-                50 => json!({"id": id.to_string(), "outcome": "stored", "resolves": "2"}),
-                51 => json!({"id": id.to_string(), "outcome": "queued", "text": "\"resolves\" 1"}),
-                200 => json!({"id": id.to_string(), "outcome": "queued", "resolves": "51"}),
-                _ => json!({"id": id.to_string(), "outcome": "declined"}),
-            };
-            add(&journal, &[line]);
-            let queued = match id {
-                ..50 => vec![1, 2],
-                50 => vec![1],
-                51..200 => vec![1, 51],
-                _ => vec![1, 200],
-            };
-            assert_eq!(ids(&journal.queued().unwrap()), queued, "{id}");
-            assert_eq!(ids(&journal.log.tail(3, |_| true).unwrap()), [id - 2, id - 1, id]);
-        }
-        assert!(fs::metadata(file(&folder, CURRENT)).unwrap().len() < 2100);
-        assert!(fs::metadata(file(&folder, OLDER)).unwrap().len() < 2100);
-        assert_eq!(fs::read_dir(file(&folder, "")).unwrap().count(), 2);
-        let carried = fs::read_to_string(file(&folder, CURRENT)).unwrap();
-        assert!(!carried.contains("change"), "a file is not changed twice by a line and its copy");
-        let kept = all(&journal);
-        assert!(kept.starts_with(&[1, 200]), "carried lines come first: {kept:?}");
-        assert!(kept[2..].windows(2).all(|pair| pair[0] + 1 == pair[1]), "and none twice: {kept:?}");
-    }
-
-    /// The queue is longer than a file may be; it is carried over once for as many new lines.
-    #[test]
-    fn a_long_queue_pushes_no_history_out_and_is_not_copied_for_each_line() {
-        let folder = tempfile::tempdir().unwrap();
-        let journal = journal_of_size(folder.path(), 2000);
-        let text = "x".repeat(60);
-        for id in 0..100 {
-            add(&journal, &[json!({"id": id.to_string(), "outcome": "queued", "text": text})]);
-        }
-        let queue: Vec<u64> = (0..100).collect();
-        let (mut rotations, mut resolved) = (0, journal.watch_queue().unwrap());
-        for id in 100..600 {
-            let older = fs::read(file(&folder, OLDER)).unwrap();
-            let line = match id {
-                ..550 => json!({"id": id.to_string(), "outcome": "declined", "text": text}),
-                id => json!({"id": id.to_string(), "outcome": "stored", "resolves": (id - 550).to_string()}),
-            };
-            add(&journal, &[line]);
-            rotations += u32::from(fs::read(file(&folder, OLDER)).unwrap() != older);
-            if id % 25 == 0 && id > 150 {
-                let waiting = if id < 550 { &queue[..] } else { &queue[id as usize - 549..] };
-                assert_eq!(ids(&journal.queued().unwrap()), waiting, "{id}");
-                let kept = all(&journal);
-                assert!((id - 20..=id).all(|recent| kept.contains(&recent)), "{id}: {kept:?}");
-            }
-        }
-        assert!(rotations <= 6, "{rotations} copies of the queue");
-        let known = |id: u64| resolved.contains(&id.to_string()).unwrap();
-        assert_eq!((0..100).map(known).collect::<Vec<bool>>(), [[true; 50], [false; 50]].concat());
-    }
-
-    #[test]
-    fn a_kill_between_the_renames_of_a_rotation_loses_nothing() {
-        let folder = tempfile::tempdir().unwrap();
-        let journal = journal_of_size(folder.path(), 60);
-        add(&journal, &[json!({"id": "1", "outcome": "queued"})]);
-        add(&journal, &[json!({"id": "2", "outcome": "declined", "why": "to fill the file"})]);
-        add(&journal, &[json!({"id": "3"})]);
-        let next = file(&folder, "journal.jsonl.new");
-        fs::rename(file(&folder, CURRENT), &next).unwrap();
-        assert_eq!(ids(&journal.queued().unwrap()), [1]);
-        add(&journal, &[json!({"id": "4"})]);
-        assert_eq!(ids(&journal.queued().unwrap()), [1]);
-        assert_eq!(ids(&journal.log.tail(4, |_| true).unwrap()), [1, 2, 3, 4]);
-        assert!(!next.exists());
-    }
-
-    fn append(folder: &Path, ids: std::ops::Range<u64>) {
-        for id in ids {
-            add(&journal_of_size(folder, u64::MAX), &[json!({"id": id.to_string()})]);
-        }
-    }
-
-    #[test]
-    fn lines_come_once_and_in_order() {
-        let folder = tempfile::tempdir().unwrap();
-        append(folder.path(), 0..5);
-        let (lines, mut follower) = journal_of_size(folder.path(), u64::MAX).follow(2, |_| true).unwrap();
-        assert_eq!(ids(&lines), [3, 4]);
-        assert!(follower.poll().unwrap().is_empty());
-        append(folder.path(), 5..8);
-        assert_eq!(ids(&follower.poll().unwrap()), [5, 6, 7]);
-        assert!(follower.poll().unwrap().is_empty());
-    }
-
-    #[test]
-    fn half_a_line_waits_for_its_end() {
-        let folder = tempfile::tempdir().unwrap();
-        append(folder.path(), 0..1);
-        let mut file = OpenOptions::new().append(true).open(file(&folder, CURRENT)).unwrap();
-        file.write_all(b"{\"id\":").unwrap();
-        let (lines, mut follower) = journal_of_size(folder.path(), u64::MAX).follow(9, |_| true).unwrap();
-        assert_eq!(ids(&lines), [0]);
-        assert!(follower.poll().unwrap().is_empty());
-        file.write_all(b" \"1\"}\n{").unwrap();
-        assert_eq!(ids(&follower.poll().unwrap()), [1]);
-    }
-
-    #[test]
-    fn a_journal_that_is_not_there_yet_is_waited_for() {
-        let folder = tempfile::tempdir().unwrap();
-        let (lines, mut follower) = journal_of_size(folder.path(), u64::MAX).follow(9, |_| true).unwrap();
-        assert!(lines.is_empty() && follower.poll().unwrap().is_empty());
-        append(folder.path(), 0..2);
-        assert_eq!(ids(&follower.poll().unwrap()), [0, 1]);
-    }
-
-    #[test]
-    fn two_rotations_between_two_looks_lose_nothing() {
-        let folder = tempfile::tempdir().unwrap();
-        let journal = journal_of_size(folder.path(), 400);
-        append(folder.path(), 0..1);
-        let (_, mut follower) = journal.follow(9, |_| true).unwrap();
-        for id in 1..90 {
-            add(&journal, &[json!({"id": id.to_string()})]);
-        }
-        assert!(!fs::read_to_string(file(&folder, OLDER)).unwrap().contains("\"0\""), "two at least");
-        assert_eq!(ids(&follower.poll().unwrap()), (1..90).collect::<Vec<u64>>());
-    }
-
-    #[test]
-    fn a_rotation_loses_nothing_and_repeats_nothing() {
-        let folder = tempfile::tempdir().unwrap();
-        let journal = journal_of_size(folder.path(), 400);
-        add(&journal, &[json!({"id": "0", "outcome": "queued"})]);
-        let (_, mut follower) = journal.follow(9, |_| true).unwrap();
-        let mut seen = Vec::new();
-        for id in 1..200 {
-            add(&journal, &[json!({"id": id.to_string(), "text": "some"})]);
-            if id % 7 == 0 {
-                seen.extend(ids(&follower.poll().unwrap()));
-            }
-        }
-        seen.extend(ids(&follower.poll().unwrap()));
-        assert_eq!(seen, (1..200).collect::<Vec<u64>>());
-    }
-}
+mod tests;

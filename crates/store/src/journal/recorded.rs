@@ -1,45 +1,57 @@
-//! The turns that a journal has, to recognise one that is sent again.
+//! The turns that were recorded, to recognise one that is sent again.
 //!
 //! A turn is the same if its id was recorded, or if episode, number, action and reply are equal; as many turns of a
 //! file are the same as were recorded, for a game may repeat itself. One without number and id is the same if it stands
-//! in the same line of the same file. Secrets are redacted on both sides. Hashes of all turns are kept, so that a file
-//! of many turns reads the journal once.
+//! in the same line of the same file. Secrets are redacted on both sides.
+//!
+//! Each of these facts is a number, a hash. The file `recorded` has the sorted numbers of all turns up to a place in the
+//! journal; those behind are taken from its lines. The file outlives the lines, and is written anew now and then. If it
+//! is lost, the journal's lines give it again, except for turns whose lines were dropped.
 
 use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Seek, SeekFrom};
 
+use memchr::memmem;
+use serde::Deserialize;
 use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::StoreError;
-use crate::journal::entry::{Entry, PlayedTurn};
-use crate::journal::{EarlierTurn, Journal};
+use crate::journal::Journal;
+use crate::journal::entry::PlayedTurn;
+use crate::journal::numbers::{Head, Kept, VERSION, end_hash, render};
+use crate::log::{Parts, end_of_whole_lines, head_of, is_passed_over, text_of};
+use crate::sidecar::{RECORDED, stage};
+use crate::{LineLog, StoreError};
+use memories_document::text::stored_line;
+use memories_document::types::fold_action;
 use memories_document::types::text::composed;
 
-/// Turns among which those of an episode are looked for.
-const EPISODE_TURNS: usize = 5000;
-
-/// The turns of a journal.
-#[derive(Debug, Clone, Default)]
+/// The turns that were recorded.
+#[derive(Debug)]
 pub struct RecordedTurns {
-    /// How often each was recorded, less those that were met again.
-    turns: HashMap<u128, u64>,
-    /// Turns without number and id, by their lines.
-    lines: HashSet<u128>,
-    /// Ids, each with what was said in that turn.
-    ids: HashMap<u128, u128>,
+    kept: Option<Kept>,
+    /// How often each number stands in the lines behind those.
+    newer: HashMap<u64, u64>,
+    /// How often each number of a turn was met.
+    met: HashMap<u64, u64>,
+    /// Numbers of ids that are recorded now.
+    added: HashSet<u64>,
+    /// False if turns were recorded of which nothing is known any more.
+    is_complete: bool,
 }
 
 /// Hashes by which a turn is recognised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TurnKey {
     /// Hash of the caller's id.
-    id: Option<u128>,
-    /// Hash of action and reply.
-    content: u128,
+    id: Option<u64>,
+    /// Hash of the caller's id, action and reply.
+    said: Option<u64>,
     /// Hash of episode, number, action and reply; `None` for a turn without a number.
-    turn: Option<u128>,
+    turn: Option<u64>,
     /// Hash of file, line, action and reply, for a turn without number and id; `None` where it is in no file.
-    pub line: Option<u128>,
+    pub line: Option<u64>,
 }
 
 /// Result of looking for a turn among those recorded.
@@ -65,249 +77,272 @@ impl TurnKey {
     ) -> TurnKey {
         let (action, response) = (composed(action), composed(response));
         let content = xxh3_128(format!("{} {action}{response}", action.len()).as_bytes());
+        let id = id.map(composed);
         TurnKey {
-            id: id.map(|id| xxh3_128(composed(id).as_bytes())),
-            content,
-            turn: number.map(|number| xxh3_128(format!("{episode} {number} {content}").as_bytes())),
+            id: id.as_ref().map(|id| hash(id)),
+            said: id.as_ref().map(|id| hash(&format!("{content} {id}"))),
+            turn: number.map(|number| hash(&format!("{episode} {number} {content}"))),
             line: line
                 .filter(|_| id.is_none() && number.is_none())
-                .map(|(file, line)| xxh3_128(format!("{line} {content} {file}").as_bytes())),
+                .map(|(file, line)| hash(&format!("{line} {content} {file}"))),
         }
     }
 }
 
+fn hash(text: &str) -> u64 {
+    // The line of a turn was kept with all its digits, of which these are the last.
+    xxh3_128(text.as_bytes()) as u64
+}
+
+/// The number of a reply to an action at a place.
+fn reply_number(place: u64, action: &str, response: &str) -> u64 {
+    hash(&format!("{place} {}\n{}", fold_action(&stored_line(action)), composed(&stored_line(response))))
+}
+
+/// The numbers of the turn of a line. A line that resolves another has the same turn again.
+fn numbers_of(line: &str) -> Vec<u64> {
+    #[derive(Deserialize)]
+    #[serde(bound(deserialize = "'de: 'a"))]
+    struct Line<'a> {
+        turn: Option<PlayedTurn<'a>>,
+        resolves: Option<serde::de::IgnoredAny>,
+        source_line: Option<String>,
+    }
+    let line = line.contains("\"turn\":").then(|| serde_json::from_str::<Line<'_>>(line).ok()).flatten();
+    let line = line.filter(|line| line.resolves.is_none());
+    let Some((turn, source_line)) = line.and_then(|line| Some((line.turn?, line.source_line))) else {
+        return Vec::new();
+    };
+    let response = turn.response().unwrap_or_default();
+    let action = turn.action.as_deref().unwrap_or_default();
+    let key =
+        TurnKey::of(turn.id.as_deref(), turn.episode.unwrap_or_default(), turn.turn, action, &response, None);
+    let line = source_line.and_then(|line| u128::from_str_radix(&line, 16).ok());
+    let reply = turn.place().map(|place| reply_number(place, action, &response));
+    let numbers = [key.id, key.said, key.turn, line.map(|line| line as u64), reply];
+    numbers.into_iter().flatten().collect()
+}
+
 impl RecordedTurns {
-    /// Says whether a turn is one of these. A turn that was recorded once is met once.
-    pub fn meet(&mut self, key: &TurnKey) -> Known {
-        let left = key.turn.and_then(|turn| self.turns.get_mut(&turn)).filter(|left| **left > 0);
-        let has_turn = left.map(|left| *left -= 1).is_some();
-        let has_line = key.line.is_some_and(|line| self.lines.contains(&line));
-        match key.id.and_then(|id| self.ids.get(&id)) {
-            Some(content) if *content != key.content => Known::OtherWithId,
-            Some(_) => Known::Recorded,
-            None if has_turn || has_line => Known::Recorded,
-            None => Known::New,
+    /// Reads the turns of a log and of further lines; where `needles` are given, only lines that contain one of them.
+    fn read(
+        log: &LineLog,
+        pending: &[String],
+        needles: Option<&[String]>,
+    ) -> Result<RecordedTurns, StoreError> {
+        let Parts { current, older, .. } = log.parts()?;
+        let kept = log.sidecar().open()?.map_or(Ok(None), |folder| Kept::open(&folder))?;
+        let (mut is_complete, mut from, mut parts) = (true, 0, Vec::new());
+        if let Some(kept) = &kept {
+            is_complete = kept.head.complete;
+            from = kept.head.to;
+        } else {
+            is_complete &= ![&older, &current].into_iter().flatten().any(|file| head_of(file).dropped);
         }
+        let ends_in = |file: &Option<File>| {
+            kept.as_ref().zip(file.as_ref()).is_some_and(|(kept, file)| kept.ends_in(file))
+        };
+        let has_older = older.is_some();
+        if ends_in(&current) {
+            parts.push((current, from, true));
+        } else {
+            let from = if ends_in(&older) { from } else { 0 };
+            parts.extend([(older, from, false), (current, 0, has_older)]);
+        }
+        let mut newer = HashMap::new();
+        let mut add = |line: &str| {
+            let is_meant = |needle: &String| memmem::find(line.as_bytes(), needle.as_bytes()).is_some();
+            if needles.is_none_or(|needles| needles.iter().any(is_meant)) {
+                numbers_of(line).into_iter().for_each(|number| *newer.entry(number).or_default() += 1);
+            }
+        };
+        let path = log.current_path();
+        let failed = || StoreError::read(&path);
+        for (file, from, skip_copies) in parts {
+            let Some(mut file) = file else { continue };
+            file.seek(SeekFrom::Start(from)).map_err(failed())?;
+            for line in BufReader::new(file).split(b'\n') {
+                let line = line.map_err(failed())?;
+                if !is_passed_over(&line, skip_copies) {
+                    add(&text_of(&line));
+                }
+            }
+        }
+        pending.iter().for_each(|line| add(line));
+        Ok(RecordedTurns { kept, newer, met: HashMap::new(), added: HashSet::new(), is_complete })
+    }
+
+    /// False if turns were recorded of which nothing is known any more: the file of their numbers was lost after the
+    /// journal had dropped their lines.
+    pub fn is_complete(&self) -> bool {
+        self.is_complete
+    }
+
+    /// Says whether a turn is one of these. A turn that was recorded once is met once.
+    ///
+    /// # Errors
+    ///
+    /// When the file of the numbers cannot be read.
+    pub fn meet(&mut self, key: &TurnKey) -> Result<Known, StoreError> {
+        let mut is_known = key.line.map_or(Ok(0), |line| self.count(line))? > 0;
+        if let Some(turn) = key.turn {
+            let count = self.count(turn)?;
+            let met = self.met.entry(turn).or_default();
+            is_known |= count > *met;
+            *met += u64::from(count > *met);
+        }
+        let is_there = |number: Option<u64>| match number {
+            Some(number) => Ok::<_, StoreError>(self.added.contains(&number) || self.count(number)? > 0),
+            None => Ok(false),
+        };
+        if !is_there(key.said)? && is_there(key.id)? {
+            return Ok(Known::OtherWithId);
+        }
+        Ok(if is_known || is_there(key.said)? { Known::Recorded } else { Known::New })
     }
 
     /// Adds the id of a turn that is recorded now.
     pub fn add_id(&mut self, key: &TurnKey) {
-        self.ids.extend(key.id.map(|id| (id, key.content)));
+        self.added.extend(key.id.into_iter().chain(key.said));
     }
 
     /// Takes back the id of a turn that is not recorded after all.
     pub fn remove_id(&mut self, key: &TurnKey) {
-        if let Some(id) = key.id {
-            self.ids.remove(&id);
-        }
+        key.id.iter().chain(&key.said).for_each(|number| {
+            self.added.remove(number);
+        });
     }
 
-    fn add(&mut self, key: &TurnKey) {
-        self.add_id(key);
-        self.lines.extend(key.line);
-        if let Some(turn) = key.turn {
-            *self.turns.entry(turn).or_default() += 1;
-        }
+    fn count(&self, number: u64) -> Result<u64, StoreError> {
+        let kept = self.kept.as_ref().map_or(Ok(0), |kept| kept.count(number))?;
+        Ok(kept + self.newer.get(&number).copied().unwrap_or_default())
     }
 }
 
-impl EarlierTurn {
-    /// Id of the place where it began.
-    pub fn begins_at(&self) -> Option<u64> {
-        let id = |field: &str| self.turn[field]["id"].as_u64();
-        id("location_before").or_else(|| id("location_after"))
-    }
+/// Writes the file of the numbers up to the end of the journal, unless no turn has come.
+pub(super) fn keep(log: &LineLog) -> Result<(), StoreError> {
+    let recorded = RecordedTurns::read(log, &[], None)?;
+    let Some(mut current) = log.parts()?.current.filter(|_| !recorded.newer.is_empty()) else {
+        return Ok(());
+    };
+    let mut numbers = recorded.kept.as_ref().map_or_else(|| Ok(Vec::new()), Kept::all)?;
+    let newer = recorded.newer.iter().flat_map(|(number, count)| (0..*count).map(|_| *number));
+    numbers.extend(newer);
+    let path = log.current_path();
+    let failed = || StoreError::read(&path);
+    let to = end_of_whole_lines(&mut current).map_err(failed())?;
+    let end = end_hash(&current, to).map_err(failed())?.unwrap_or_default();
+    let head = Head { recorded: VERSION, to, end, complete: recorded.is_complete };
+    let folder = log.sidecar().create()?;
+    stage(&folder, RECORDED, &render(head, numbers), true)?.publish()
 }
 
 impl Journal {
-    /// All turns that are still kept.
+    /// All turns that were recorded.
     ///
     /// # Errors
     ///
-    /// When the journal cannot be read.
+    /// When they cannot be read.
     pub fn recorded_turns(&self) -> Result<RecordedTurns, StoreError> {
-        let mut recorded = RecordedTurns::default();
-        self.visit(|line| {
-            // A line that resolves another has the same turn again.
-            let entry = recorded_turn(line).filter(|entry| entry.resolves.is_none());
-            let Some((turn, source_line)) = entry.and_then(|entry| Some((entry.turn?, entry.source_line)))
-            else {
-                return;
-            };
-            let response = turn.response().unwrap_or_default();
-            let action = turn.action.as_deref().unwrap_or_default();
-            let (episode, number) = (turn.episode.unwrap_or_default(), turn.turn);
-            let key = TurnKey::of(turn.id.as_deref(), episode, number, action, &response, None);
-            let line = source_line.and_then(|line| u128::from_str_radix(&line, 16).ok());
-            recorded.add(&TurnKey { line, ..key });
-        })?;
-        Ok(recorded)
+        RecordedTurns::read(&self.log, &self.pending, None)
     }
 
-    /// The turn with the caller's id, as JSON. Searches from the end, because writers wait meanwhile.
+    /// Says whether a turn was recorded that has this id or this number.
     ///
     /// # Errors
     ///
-    /// When the journal cannot be read.
-    pub fn turn_with_id(&self, id: &str) -> Result<Option<Value>, StoreError> {
-        let quoted = format!("\"id\":{}", Value::from(id));
-        let is_meant = |line: &str| {
-            line.contains(&quoted) && played_turn(line).is_some_and(|turn| turn.id.as_deref() == Some(id))
-        };
-        let line = self.tail(1, is_meant)?.pop();
-        Ok(line.and_then(|line| Entry::<Value>::parse(&line)?.turn))
+    /// When the turns cannot be read.
+    pub fn known(&self, key: &TurnKey, id: Option<&str>, number: Option<u64>) -> Result<Known, StoreError> {
+        let id = id.map(|id| format!("\"id\":{}", Value::from(id)));
+        let needles: Vec<String> =
+            id.into_iter().chain(number.map(|number| format!("\"turn\":{number},"))).collect();
+        RecordedTurns::read(&self.log, &self.pending, Some(&needles))?.meet(key)
     }
 
-    /// The turn of that episode and number with the same action and reply, as JSON. Searches from the end, back to the
-    /// episode before.
+    /// True if the action had this whole reply at that place before.
     ///
     /// # Errors
     ///
-    /// When the journal cannot be read.
-    pub fn same_turn(&self, key: &TurnKey, episode: u64, number: u64) -> Result<Option<Value>, StoreError> {
-        let numbered = format!("\"turn\":{number},");
-        let mut found = None;
-        self.tail(1, |line| {
-            if line.contains(&numbered)
-                && let Some(turn) = played_turn(line).filter(|turn| turn.turn == Some(number))
-            {
-                let response = turn.response().unwrap_or_default();
-                let action = turn.action.as_deref().unwrap_or_default();
-                let (episode, number) = (turn.episode.unwrap_or_default(), turn.turn);
-                if TurnKey::of(None, episode, number, action, &response, None).turn == key.turn {
-                    found = Entry::<Value>::parse(line).and_then(|entry| entry.turn);
-                }
-            }
-            found.is_some() || episode_of(line).is_some_and(|other| other < episode)
-        })?;
-        Ok(found)
+    /// When the turns cannot be read.
+    pub fn has_reply(&self, place: u64, action: &str, response: &str) -> Result<bool, StoreError> {
+        let needles = [format!("\"id\":{place},"), format!("\"id\":{place}}}")];
+        let recorded = RecordedTurns::read(&self.log, &self.pending, Some(&needles))?;
+        Ok(recorded.count(reply_number(place, action, response))? > 0)
     }
-
-    /// The whole reply to the last turn at a place whose action `is_meant`. Searches from the end.
-    ///
-    /// # Errors
-    ///
-    /// When the journal cannot be read.
-    pub fn last_reply(
-        &self,
-        place: u64,
-        is_meant: impl Fn(&str) -> bool,
-    ) -> Result<Option<String>, StoreError> {
-        let mut reply = None;
-        self.tail(1, |line| {
-            let turn = played_turn(line).filter(|turn| turn.place() == Some(place));
-            let turn = turn.filter(|turn| turn.action.as_deref().is_some_and(&is_meant));
-            reply = turn.and_then(|turn| turn.response());
-            reply.is_some()
-        })?;
-        Ok(reply)
-    }
-
-    /// The last turns as they were played, oldest first, whatever `retry` made of them later.
-    pub fn last_turns(&self, count: usize) -> Result<Vec<EarlierTurn>, StoreError> {
-        let mut newest_first = Vec::new();
-        self.tail(count, |line| {
-            let turn = turn_as_played(line);
-            let is_turn = turn.is_some();
-            newest_first.extend(turn);
-            is_turn
-        })?;
-        newest_first.reverse();
-        Ok(newest_first)
-    }
-
-    /// The turns of an episode at a place since the player came there, oldest first.
-    ///
-    /// # Errors
-    ///
-    /// When the journal cannot be read.
-    pub fn turns_of_stay(&self, episode: u64, place: u64) -> Result<Vec<EarlierTurn>, StoreError> {
-        let mut newest_first: Vec<EarlierTurn> = Vec::new();
-        self.tail(1, |line| {
-            let Some(turn) = turn_as_played(line) else { return false };
-            let end = turn.turn["location_after"]["id"].as_u64();
-            let is_here = turn.begins_at() == Some(place) && end.is_none_or(|end| end == place);
-            let is_of_stay = turn.episode == Some(episode) && is_here;
-            if is_of_stay {
-                newest_first.push(turn);
-            }
-            !is_of_stay
-        })?;
-        newest_first.reverse();
-        Ok(newest_first)
-    }
-
-    /// The turns of an episode as they were played, oldest first; `None` where no end of them is found in the last
-    /// `EPISODE_TURNS`.
-    ///
-    /// # Errors
-    ///
-    /// When the journal cannot be read.
-    pub fn turns_of_episode(&self, episode: u64) -> Result<Option<Vec<EarlierTurn>>, StoreError> {
-        let mut newest_first: Vec<EarlierTurn> = Vec::new();
-        let mut looked_at = 0;
-        self.tail(1, |line| {
-            let Some(turn) = turn_as_played(line) else { return false };
-            looked_at += 1;
-            let is_before = turn.episode < Some(episode);
-            let is_first = turn.episode == Some(episode) && turn.number.is_some_and(|number| number <= 1);
-            if turn.episode == Some(episode) {
-                newest_first.push(turn);
-            }
-            is_before || is_first || looked_at > EPISODE_TURNS
-        })?;
-        newest_first.reverse();
-        Ok(Some(newest_first).filter(|_| looked_at <= EPISODE_TURNS))
-    }
-}
-
-/// The whole turn of a line that was recorded when it was played.
-fn turn_as_played(line: &str) -> Option<EarlierTurn> {
-    let entry = line.contains("\"turn\":").then(|| Entry::parse(line)).flatten();
-    let entry = entry.filter(|entry: &Entry<'_, Value>| entry.resolves.is_none() && entry.carried.is_none());
-    entry.as_ref().and_then(EarlierTurn::of)
-}
-
-/// The entry of a line that may have a turn.
-fn recorded_turn(line: &str) -> Option<Entry<'_>> {
-    line.contains("\"turn\":").then(|| Entry::parse(line)).flatten()
-}
-
-/// The episode of the turn of a line, without parsing the line.
-fn episode_of(line: &str) -> Option<u64> {
-    let (_, rest) = line.split_once("\"episode\":")?;
-    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-    rest[..digits].parse().ok()
-}
-
-/// The turn of a line.
-fn played_turn(line: &str) -> Option<PlayedTurn<'_>> {
-    recorded_turn(line)?.turn
 }
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::disallowed_methods, reason = "tests lose the file")]
+
+    use std::fs;
+
+    use serde_json::json;
+    use tempfile::TempDir;
+
     use super::*;
+    use crate::{Sidecar, Upkeep};
+
+    struct Folders {
+        _folder: TempDir,
+        sidecar: Sidecar,
+        log: LineLog,
+    }
+
+    impl Folders {
+        fn new() -> Folders {
+            let folder = tempfile::tempdir().unwrap();
+            let sidecar = Sidecar::of(&folder.path().join("Memories.md"));
+            let upkeep = Upkeep { rotation_size: 1500, ..crate::journal::upkeep() };
+            let log = LineLog::new(&sidecar, "journal", ".jsonl", upkeep);
+            Folders { _folder: folder, sidecar, log }
+        }
+
+        fn add(&self, turn: Value, line: Option<u64>) {
+            let folder = self.sidecar.create().unwrap();
+            let line = line.map(|line| format!("{line:032x}"));
+            let line = json!({"id": "1", "turn": turn, "source_line": line}).to_string();
+            self.log.maintain(&folder).unwrap();
+            self.log.addition(&folder, &[line], &mut Vec::new()).unwrap().write(&folder).unwrap();
+        }
+
+        fn read(&self) -> RecordedTurns {
+            RecordedTurns::read(&self.log, &[], None).unwrap()
+        }
+
+        fn remove(&self, name: &str) {
+            fs::remove_file(self.sidecar.folder().join(name)).unwrap();
+        }
+    }
+
+    fn turn(id: Option<&str>, number: Option<u64>, reply: &str) -> Value {
+        json!({"id": id, "episode": 1, "turn": number, "action": "look", "response": reply,
+            "location_before": {"id": 7}})
+    }
 
     fn key(id: Option<&str>, number: Option<u64>, reply: &str) -> TurnKey {
         TurnKey::of(id, 1, number, "look", reply, None)
     }
 
+    fn meet(recorded: &mut RecordedTurns, key: &TurnKey) -> Known {
+        recorded.meet(key).unwrap()
+    }
+
     #[test]
     fn turns_are_met_as_often_as_they_were_recorded() {
-        let mut recorded = RecordedTurns::default();
-        let key = key(None, Some(3), "You see nothing.");
-        recorded.add(&key);
-        recorded.add(&key);
-        let met: Vec<Known> = (0..3).map(|_| recorded.meet(&key)).collect();
+        let folders = Folders::new();
+        folders.add(turn(None, Some(3), "You see nothing."), None);
+        folders.add(turn(None, Some(3), "You see nothing."), None);
+        let (mut recorded, key) = (folders.read(), key(None, Some(3), "You see nothing."));
+        let met: Vec<Known> = (0..3).map(|_| meet(&mut recorded, &key)).collect();
         assert_eq!(met, [Known::Recorded, Known::Recorded, Known::New]);
     }
 
     #[test]
     fn a_turn_without_number_and_id_is_known_by_its_line() {
         let key = |id, number, line| TurnKey::of(id, 1, number, "look", "A field.", line);
-        let mut recorded = RecordedTurns::default();
-        recorded.add(&key(None, None, Some(("/game.jsonl", 7))));
+        let folders = Folders::new();
+        folders.add(turn(None, None, "A field."), key(None, None, Some(("/game.jsonl", 7))).line);
         for (known, id, number, line) in [
             (Known::Recorded, None, None, Some(("/game.jsonl", 7))),
             (Known::New, None, None, Some(("/game.jsonl", 8))),
@@ -316,17 +351,19 @@ mod tests {
             (Known::New, Some("a"), None, Some(("/game.jsonl", 7))),
             (Known::New, None, Some(7), Some(("/game.jsonl", 7))),
         ] {
-            assert_eq!(recorded.meet(&key(id, number, line)), known, "{id:?} {number:?} {line:?}");
+            let found = meet(&mut folders.read(), &key(id, number, line));
+            assert_eq!(found, known, "{id:?} {number:?} {line:?}");
         }
     }
 
     #[test]
     fn a_turn_is_known_by_its_numbers_and_words_or_by_its_id() {
-        let mut recorded = RecordedTurns::default();
-        recorded.add(&key(None, Some(3), "A field."));
-        recorded.add(&key(None, Some(3), "A field."));
-        recorded.add(&key(Some("a"), Some(4), "A field."));
-        recorded.add(&key(None, None, "A field."));
+        let folders = Folders::new();
+        folders.add(turn(None, Some(3), "A field."), None);
+        folders.add(turn(None, Some(3), "A field."), None);
+        folders.add(turn(Some("a"), Some(4), "A field."), None);
+        folders.add(turn(None, None, "A field."), None);
+        let mut recorded = folders.read();
         for (known, id, number, reply) in [
             (Known::Recorded, None, Some(3), "A field."),
             (Known::Recorded, Some("b"), Some(3), "A field."),
@@ -337,7 +374,61 @@ mod tests {
             (Known::New, None, None, "A field."),
             (Known::New, Some("b"), None, "A field."),
         ] {
-            assert_eq!(recorded.meet(&key(id, number, reply)), known, "{id:?} {number:?} {reply}");
+            assert_eq!(meet(&mut recorded, &key(id, number, reply)), known, "{id:?} {number:?} {reply}");
         }
+    }
+
+    #[test]
+    fn every_turn_stays_known_however_often_the_journal_is_rotated() {
+        let folders = Folders::new();
+        let ids: Vec<String> = (0..200).map(|number| format!("t{number}")).collect();
+        for (number, id) in (0..).zip(&ids) {
+            folders.add(turn(Some(id), Some(number), "A field."), None);
+            folders.add(turn(None, Some(number % 10), "A wood."), None);
+            if number % 9 == 0 {
+                let mut recorded = folders.read();
+                for (number, id) in (0..=number).zip(&ids) {
+                    assert_eq!(
+                        meet(&mut recorded, &key(Some(id), None, "A field.")),
+                        Known::Recorded,
+                        "{id}"
+                    );
+                    assert_eq!(meet(&mut recorded, &key(None, Some(number), "A field.")), Known::Recorded);
+                }
+                assert!(recorded.is_complete());
+            }
+        }
+        let (mut recorded, key) = (folders.read(), key(None, Some(3), "A wood."));
+        assert_eq!((0..21).filter(|_| meet(&mut recorded, &key) == Known::Recorded).count(), 20);
+        assert_eq!(recorded.count(reply_number(7, "LOOK", "A  wood.")).unwrap(), 200);
+        let mut lines = 0;
+        folders.log.visit(|_| lines += 1).unwrap();
+        assert!(lines < 40, "{lines} lines are kept");
+    }
+
+    #[test]
+    fn a_lost_file_is_made_again_from_the_journal_and_what_is_missing_is_said() {
+        let folders = Folders::new();
+        let known =
+            |number| meet(&mut folders.read(), &key(None, Some(number), "A field.")) == Known::Recorded;
+        let add = |numbers: std::ops::Range<u64>| {
+            numbers.for_each(|number| folders.add(turn(None, Some(number), "A field."), None));
+        };
+        add(0..12);
+        folders.remove(RECORDED);
+        assert!(folders.read().is_complete() && (0..12).all(known));
+        add(12..100);
+        assert!(folders.read().is_complete() && (0..100).all(known));
+        // One that is damaged is as good as lost.
+        fs::write(folders.sidecar.folder().join(RECORDED), "{\"recorded\":1").unwrap();
+        assert!(!folders.read().is_complete() && !known(0) && known(99));
+        add(100..101);
+        assert!(!folders.read().is_complete() && known(99) && known(100));
+        // Without the journal, it has what it had.
+        for file in ["journal.jsonl", "journal.1.jsonl"] {
+            folders.remove(file);
+        }
+        add(101..140);
+        assert!(known(99) && (101..140).all(known));
     }
 }

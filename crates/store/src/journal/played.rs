@@ -1,0 +1,108 @@
+//! The turns of a journal as they were played, searched from its end.
+
+use serde_json::Value;
+
+use crate::StoreError;
+use crate::journal::entry::{Entry, PlayedTurn};
+use crate::journal::{EarlierTurn, Journal};
+
+/// Turns among which those of an episode are looked for.
+const EPISODE_TURNS: usize = 5000;
+
+impl EarlierTurn {
+    /// Id of the place where it began.
+    pub fn begins_at(&self) -> Option<u64> {
+        let id = |field: &str| self.turn[field]["id"].as_u64();
+        id("location_before").or_else(|| id("location_after"))
+    }
+}
+
+impl Journal {
+    /// The turn with the caller's id, as JSON. Searches from the end, because writers wait meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// When the journal cannot be read.
+    pub fn turn_with_id(&self, id: &str) -> Result<Option<Value>, StoreError> {
+        let quoted = format!("\"id\":{}", Value::from(id));
+        let is_meant = |line: &str| {
+            line.contains(&quoted) && played_turn(line).is_some_and(|turn| turn.id.as_deref() == Some(id))
+        };
+        let line = self.tail(1, is_meant)?.pop();
+        Ok(line.and_then(|line| Entry::<Value>::parse(&line)?.turn))
+    }
+
+    /// The last turns as they were played, oldest first, whatever `retry` made of them later.
+    pub fn last_turns(&self, count: usize) -> Result<Vec<EarlierTurn>, StoreError> {
+        let mut newest_first = Vec::new();
+        self.tail(count, |line| {
+            let turn = turn_as_played(line);
+            let is_turn = turn.is_some();
+            newest_first.extend(turn);
+            is_turn
+        })?;
+        newest_first.reverse();
+        Ok(newest_first)
+    }
+
+    /// The turns of an episode at a place since the player came there, oldest first.
+    ///
+    /// # Errors
+    ///
+    /// When the journal cannot be read.
+    pub fn turns_of_stay(&self, episode: u64, place: u64) -> Result<Vec<EarlierTurn>, StoreError> {
+        let mut newest_first: Vec<EarlierTurn> = Vec::new();
+        self.tail(1, |line| {
+            let Some(turn) = turn_as_played(line) else { return false };
+            let end = turn.turn["location_after"]["id"].as_u64();
+            let is_here = turn.begins_at() == Some(place) && end.is_none_or(|end| end == place);
+            let is_of_stay = turn.episode == Some(episode) && is_here;
+            if is_of_stay {
+                newest_first.push(turn);
+            }
+            !is_of_stay
+        })?;
+        newest_first.reverse();
+        Ok(newest_first)
+    }
+
+    /// The turns of an episode as they were played, oldest first; `None` where no end of them is found in the last
+    /// `EPISODE_TURNS`.
+    ///
+    /// # Errors
+    ///
+    /// When the journal cannot be read.
+    pub fn turns_of_episode(&self, episode: u64) -> Result<Option<Vec<EarlierTurn>>, StoreError> {
+        let mut newest_first: Vec<EarlierTurn> = Vec::new();
+        let mut looked_at = 0;
+        self.tail(1, |line| {
+            let Some(turn) = turn_as_played(line) else { return false };
+            looked_at += 1;
+            let is_before = turn.episode < Some(episode);
+            let is_first = turn.episode == Some(episode) && turn.number.is_some_and(|number| number <= 1);
+            if turn.episode == Some(episode) {
+                newest_first.push(turn);
+            }
+            is_before || is_first || looked_at > EPISODE_TURNS
+        })?;
+        newest_first.reverse();
+        Ok(Some(newest_first).filter(|_| looked_at <= EPISODE_TURNS))
+    }
+}
+
+/// The whole turn of a line that was recorded when it was played.
+fn turn_as_played(line: &str) -> Option<EarlierTurn> {
+    let entry = line.contains("\"turn\":").then(|| Entry::parse(line)).flatten();
+    let entry = entry.filter(|entry: &Entry<'_, Value>| entry.resolves.is_none() && entry.carried.is_none());
+    entry.as_ref().and_then(EarlierTurn::of)
+}
+
+/// The entry of a line that may have a turn.
+fn recorded_turn(line: &str) -> Option<Entry<'_>> {
+    line.contains("\"turn\":").then(|| Entry::parse(line)).flatten()
+}
+
+/// The turn of a line.
+fn played_turn(line: &str) -> Option<PlayedTurn<'_>> {
+    recorded_turn(line)?.turn
+}
