@@ -11,8 +11,11 @@ use crate::program::memories;
 
 /// Runs a hook with bytes on stdin.
 fn hook_with(folder: &Path, arguments: &[&str], input: &[u8]) -> Output {
+    // The same person in each folder of the repository.
+    let home = folder.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(folder);
     let mut child = memories(folder, arguments)
         .env("PATH", "/usr/bin:/bin")
+        .env("HOME", home)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -88,7 +88,9 @@ pub fn run(mut cli: Cli<'_>, args: HookArgs) -> Result<u8, Failure> {
         environment: tools_environment(),
         machine: &machine,
     };
-    let kept = |work: &Work<'_>| keep(&notebook, work, cli.settings.record.tried_per_place);
+    let kept = |work: &Work<'_>| {
+        keep(&notebook, work.session, work.now, work.machine, cli.settings.record.tried_per_place)
+    };
     let said = match &event.kind {
         EventKind::Start => {
             // Lessons that cannot be stored now are stored the next time.

@@ -41,8 +41,8 @@ Examples:
   memories trust --remove
 
 With --json: {version, outcome, file, sha256, keys: {KEY: VALUE}}; outcome is
-trusted, not_needed or dry_run. With --list {version, files: [{path, state}]}; state is
-trusted, changed or missing. With --remove {version, outcome, file}.")]
+trusted, not_needed or dry_run. With --list {version, files: [{path, state}]};
+state is trusted, changed or missing. With --remove {version, outcome, file}.")]
 pub(crate) struct TrustArgs {
     /// The settings file or a folder [default: the file that would be found]
     #[arg(value_name = "FILE", conflicts_with = "list")]

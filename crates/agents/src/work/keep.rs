@@ -5,7 +5,6 @@
 
 use std::collections::BTreeSet;
 
-use crate::work::Work;
 use crate::work::command::Command;
 use crate::work::log::{Event, Line, Log, Outcome, append};
 use crate::work::verdict::{History, is_listed_as};
@@ -33,14 +32,19 @@ struct Kept<'a> {
     history: History<'a>,
 }
 
-/// Writes what the log knows into the memory file. `limit` is the number of tries that a section keeps. The answer is
+/// Writes what the log of this machine knows into the memory file. `limit` is the number of tries that a section keeps. The answer is
 /// the number of actions that were written.
 ///
 /// # Errors
 ///
 /// See [`NotebookError`].
-pub fn keep(notebook: &Notebook, work: &Work<'_>, limit: usize) -> Result<usize, NotebookError> {
-    let Work { session, now, machine, .. } = *work;
+pub fn keep(
+    notebook: &Notebook,
+    session: &str,
+    now: u64,
+    machine: &str,
+    limit: usize,
+) -> Result<usize, NotebookError> {
     let log = CommandLog::of(notebook.store().sidecar());
     let lines = || Ok::<Vec<Line>, NotebookError>(Log::read(&log, machine)?.lines().collect());
     if actions(&lines()?).is_empty() {
