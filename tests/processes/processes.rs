@@ -101,7 +101,7 @@ fn nothing_of_many_writers_is_lost() {
     let stored: u64 = sections(&folder).iter().map(|section| section["memory_count"].as_u64().unwrap()).sum();
     assert_eq!(stored, WRITERS * EACH);
     let journal = fs::read_to_string(folder.join(".memories/Memories.md/journal.jsonl")).unwrap();
-    assert_eq!(journal.lines().count() as u64, WRITERS * EACH);
+    assert_eq!(journal.lines().skip(1).count() as u64, WRITERS * EACH);
     assert_eq!(former_states(&folder).len(), 10);
     assert_sound(&folder);
 }

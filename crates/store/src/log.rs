@@ -29,6 +29,9 @@ const BLOCK_SIZE: usize = 64 * 1024;
 /// Bytes read at a time when looking for the end of the last whole line.
 const SMALL_BLOCK_SIZE: u64 = 4096;
 
+/// Gives the lines of a log that a rotation keeps.
+pub(crate) type Carry = fn(&LineLog) -> Result<Vec<String>, StoreError>;
+
 /// What a log keeps besides its lines.
 #[derive(Debug, Clone, Copy)]
 pub struct Upkeep {
@@ -39,7 +42,7 @@ pub struct Upkeep {
     /// Keeps what is needed of the lines elsewhere. Called now and then, and before each rotation.
     pub(crate) keep: fn(&LineLog) -> Result<(), StoreError>,
     /// The file of the lines that a rotation keeps, and what gives them.
-    pub(crate) carried: Option<(&'static str, fn(&LineLog) -> Result<Vec<String>, StoreError>)>,
+    pub(crate) carried: Option<(&'static str, Carry)>,
 }
 
 /// Nothing: lines that are dropped are forgotten.

@@ -96,7 +96,7 @@ fn an_editor_that_never_rests_is_given_way_to() {
     assert_eq!(fs::read_to_string(&path).unwrap(), "x".repeat(10));
     assert_eq!(calls, 10);
     assert_eq!(names(folder.path()), [".memories", "Memories.md"]);
-    assert_eq!(names(store.folder()), ["lock"]);
+    assert_eq!(names(store.folder()), ["journal.jsonl", "lock"]);
 }
 
 #[test]

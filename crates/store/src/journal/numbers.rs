@@ -58,7 +58,7 @@ impl Kept {
             Some(head) if head.recorded > VERSION => {
                 Err(StoreError::NewerFormat { path, line: 1, version: head.recorded, known: VERSION })
             }
-            Some(head) if (size - HEAD_SIZE as u64) % SIZE == 0 => {
+            Some(head) if (size - HEAD_SIZE as u64).is_multiple_of(SIZE) => {
                 Ok(Some(Kept { head, file, path, count: (size - HEAD_SIZE as u64) / SIZE }))
             }
             _ => Ok(None),
