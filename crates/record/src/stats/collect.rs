@@ -209,10 +209,10 @@ struct Titled {
     memories: HashMap<String, Memory>,
 }
 
-fn titled((scope, section): (Scope, Section)) -> (Scope, Titled) {
+fn titled(section: Section) -> Titled {
     let live = section.memories.into_iter().rev().filter(Memory::is_live);
     let memories = live.map(|memory| (fold_title(&memory.title), memory)).collect();
-    (scope, Titled { name: section.name, memories })
+    Titled { name: section.name, memories }
 }
 
 /// Most places whose recall is measured. Measuring a place takes ten times as long as counting its memories.
@@ -269,7 +269,11 @@ impl<'a> RecallCosts<'a> {
             return;
         }
         let linked = |scope: &Scope, title: &str| {
-            let all = || sections(self.lasting, self.session).map(titled).collect();
+            let all = || {
+                sections(self.lasting, self.session)
+                    .map(|(scope, section)| (scope, titled(section)))
+                    .collect()
+            };
             let Titled { name, memories } = self.linked.get_or_init(all).get(scope)?;
             Some((name.clone(), memories.get(&fold_title(title))?.clone()))
         };
