@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::mcp::access::Memories;
 use crate::mcp::answer::Refusal;
 use memories_document::link::without_links;
-use memories_document::types::frame::{INDENT, NOTICE, indented};
+use memories_document::types::frame::{INDENT, indented, one_line};
 use memories_document::types::model_text::ModelText;
 use memories_document::types::{FolderPath, Scope, ScopeName};
 use memories_document::{Document, EntryMut, EntryRef};
@@ -91,7 +91,33 @@ pub fn read(memories: &Memories, uri: &str) -> Result<Result<ModelText, Refusal>
         let refusal = Refusal::new(format!("the file has no section of {scope}"));
         return Ok(Err(refusal.hint("`resources/list` shows what there is")));
     }
-    Ok(Ok(ModelText::of(&format!("{NOTICE}\n\n{}", indented(&text, INDENT)))))
+    Ok(Ok(framed(text)))
+}
+
+/// Beginnings of the lines outside of entries that the program writes; other lines are a person's.
+const OWN: [&str; 5] = ["#", "**Visits:**", "- `", "- Ep", "---"];
+
+/// A section in its frame: what the program writes stands at the margin, and each line of a text is indented.
+fn framed(section: String) -> ModelText {
+    let document = Document::parse(section);
+    let mut entries = document.entry_spans().map(|span| span.range).peekable();
+    let (mut out, mut at) = (String::new(), 0);
+    for line in document.source().split_inclusive('\n') {
+        let start = at;
+        at += line.len();
+        while entries.next_if(|entry| entry.end <= start).is_some() {}
+        let is_own = match entries.peek().filter(|entry| entry.start <= start) {
+            Some(entry) => entry.start == start,
+            None => OWN.iter().any(|own| line.starts_with(own)),
+        };
+        let line = line.strip_suffix('\n').unwrap_or(line);
+        match line.trim().is_empty() {
+            true => out.push('\n'),
+            false if is_own => out.extend([&*one_line(line), "\n"]),
+            false => out.push_str(&indented(line, INDENT)),
+        }
+    }
+    ModelText::of(&out)
 }
 
 /// A section without the entries whose writers are fewer than `least`.

@@ -40,7 +40,7 @@ fn recalled_from(store: &Store) -> String {
     let limits = Limits { max_tokens: None, ..Limits::default() };
     let views =
         recall(&Snapshot::read(store).unwrap(), &Viewer::Person, &names, &limits, Format::Text).unwrap();
-    render(&views)
+    render(&views).into()
 }
 
 /// Parts of names and replies that try to look like our lines.

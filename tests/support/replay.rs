@@ -154,7 +154,7 @@ impl Replay {
     fn recall(&self, place: u64) -> Result<String> {
         let names = [ScopeName::Scope(Scope::Location(place))];
         let snapshot = Snapshot::read(&self.store)?;
-        Ok(render(&recall(&snapshot, &Viewer::Person, &names, &Limits::default(), Format::Text)?))
+        Ok(render(&recall(&snapshot, &Viewer::Person, &names, &Limits::default(), Format::Text)?).into())
     }
 
     /// Counts a turn that repeats a failure, and whether the recalled text or `tried` would have warned.

@@ -5,7 +5,7 @@
 
 use crate::field::{Field, is_date};
 use crate::types::Span;
-use crate::types::frame::narrow;
+use crate::types::text::narrow;
 
 /// The longest text that is looked at, in bytes. Longer ones are prose.
 const MAX_BYTES: usize = 80;

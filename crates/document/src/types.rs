@@ -4,6 +4,7 @@
 //! command line and of JSON are here.
 
 mod author;
+mod chat_tags;
 pub mod chunked;
 pub mod direction;
 pub mod edit;

@@ -4,14 +4,14 @@
 
 use serde_json::{Value, json};
 
-use memories_document::types::model_text::ModelValue;
+use memories_document::types::model_text::ModelText;
 use memories_document::types::text::backtick_fence;
 
 /// A named block of data, behind a fence longer than any run of backticks in it. Each field of the data, and
-/// each item of a list that is a field, has a line of its own. Its texts are fit for a model.
+/// each item of a list that is a field, has a line of its own. What is not fit for a model is escaped
+/// as JSON has it.
 pub fn fenced(name: &str, data: &Value) -> String {
-    let data = Value::from(ModelValue::of(data.clone()));
-    let body = match &data {
+    let body = match data {
         Value::Object(fields) => {
             let lines =
                 fields.iter().map(|(field, value)| format!("  {}: {}", json!(field), lines_of(value)));
@@ -19,6 +19,7 @@ pub fn fenced(name: &str, data: &Value) -> String {
         }
         other => lines_of(other),
     };
+    let body = ModelText::of_json(&body);
     let fence = backtick_fence(&body, 3);
     format!("{name}\n{fence}json\n{body}\n{fence}\n")
 }

@@ -13,7 +13,6 @@ use crate::budget::cut_at_word;
 use crate::circumstances::{Circumstances, names_a_thing, words};
 use crate::evidence::{Judgement, Verdict};
 use crate::format::Format;
-use crate::render::fit_for_model;
 use memories_document::types::direction::Direction;
 use memories_document::types::frame::{list_item, list_label, one_line, within_parentheses};
 use memories_document::types::model_text::ModelText;
@@ -244,7 +243,7 @@ impl Actions {
         line("died", "Died here after", folded(&died));
         line(&format!("tried verdict=\"{unknown}\""), "Done here, effect unknown", folded(&unsure));
         line("not_understood", "The game does not understand", not_understood.join(", "));
-        fit_for_model(&out, format)
+        format.fit_for_model(&out)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use strum::VariantNames as _;
 
+use memories_document::types::model_text::ModelText;
 use memories_document::types::unknown_name;
 
 /// Output formats.
@@ -15,6 +16,16 @@ pub enum Format {
     Markdown,
     /// XML elements, for prompts that are built of them.
     Xml,
+}
+
+impl Format {
+    /// A rendered text, fit for a model: of XML the texts are escaped already, and the tags are our own.
+    pub(super) fn fit_for_model(self, text: &str) -> ModelText {
+        match self {
+            Format::Xml => ModelText::framed(text),
+            Format::Text | Format::Markdown => ModelText::of(text),
+        }
+    }
 }
 
 fn unknown_format(text: &str) -> String {

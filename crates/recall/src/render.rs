@@ -25,15 +25,7 @@ pub fn render(views: &[View]) -> ModelText {
     let parts: Vec<String> = views.iter().map(|view| render_view(view, several)).collect();
     let notice = views.iter().find(|view| shows_something(view)).map(|view| notice(view.format));
     let text = notice.unwrap_or_default() + &parts.join("\n");
-    views.first().map_or_else(ModelText::default, |view| fit_for_model(&text, view.format))
-}
-
-/// A rendered text, fit for a model: of XML the texts are escaped already, and the tags are our own.
-pub(super) fn fit_for_model(text: &str, format: Format) -> ModelText {
-    match format {
-        Format::Xml => ModelText::framed(text),
-        Format::Text | Format::Markdown => ModelText::of(text),
-    }
+    views.first().map_or_else(ModelText::default, |view| view.format.fit_for_model(&text))
 }
 
 /// The line before everything that is remembered.
@@ -200,7 +192,7 @@ pub(super) fn render_memory(memory: &Memory, format: Format, now: Option<Instant
         (Format::Text, Group::Firm) | (Format::Markdown, _) => "\n",
         _ => "",
     };
-    fit_for_model(&format!("{gap}{}", render_entry(memory, "", &render_origin(memory, now), format)), format)
+    format.fit_for_model(&format!("{gap}{}", render_entry(memory, "", &render_origin(memory, now), format)))
 }
 
 /// The heading of linked memories.
@@ -214,13 +206,13 @@ pub(super) fn render_linked(linked: &Linked, format: Format, now: Option<Instant
     let origin = render_origin(memory, now);
     if format == Format::Xml {
         let place = format!(" scope=\"{}\" name=\"{}\"", escape_xml(&scope.to_string()), escape_xml(name));
-        return fit_for_model(&render_entry(memory, &place, &origin, format), format);
+        return format.fit_for_model(&render_entry(memory, &place, &origin, format));
     }
     let key = write_key(scope);
     let place = if name.is_empty() { key } else { format!("{}, {key}", one_line(name)) };
     let origin = if origin.is_empty() { place } else { format!("{place}, {origin}") };
     let gap = if format == Format::Markdown { "\n" } else { "" };
-    fit_for_model(&format!("{gap}{}", render_entry(memory, "", &origin, format)), format)
+    format.fit_for_model(&format!("{gap}{}", render_entry(memory, "", &origin, format)))
 }
 
 /// The heading of notes.
@@ -230,7 +222,7 @@ pub(super) fn notes_heading(format: Format) -> &'static str {
 
 /// A note that a person wrote, with its heading.
 pub(super) fn render_note(note: &Note, format: Format) -> ModelText {
-    fit_for_model(&written_note(note, format), format)
+    format.fit_for_model(&written_note(note, format))
 }
 
 fn written_note(note: &Note, format: Format) -> String {

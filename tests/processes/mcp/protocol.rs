@@ -183,7 +183,9 @@ fn resources_are_the_sections_as_they_are_now() {
     let mut read = |uri: &str| client.ask("resources/read", json!({"uri": uri}));
     let place = read("memories://location/23").unwrap();
     assert_eq!(place["contents"][0]["mimeType"], "text/markdown");
-    assert!(world.text().contains(place["contents"][0]["text"].as_str().unwrap()));
+    // Lines of texts are indented.
+    let shown = place["contents"][0]["text"].as_str().unwrap();
+    assert!(shown.contains("\n  ") && world.text().contains(&shown.replace("\n  ", "\n")), "{shown}");
     // A person edits the file, under another name first, as editors do.
     world.write("new.md", &world.text().replace("provides light source", "is broken"));
     std::fs::rename(world.path().join("new.md"), world.file()).unwrap();

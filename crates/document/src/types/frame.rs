@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use crate::types::labelled_id;
 use crate::types::looks_written_by;
-use crate::types::text::fold_case;
+use crate::types::text::{fold_case, is_slash, narrow};
 use crate::types::unseen::is_unseen;
 
 /// The line before remembered text, said once.
@@ -193,18 +193,6 @@ pub fn without_tags<'a>(text: &'a str, name: &str) -> Cow<'a, str> {
 fn begins_with_name(text: &str, name: &str) -> bool {
     let mut letters = text.chars().filter(|&c| !c.is_whitespace() && !is_unseen(c) && !is_slash(c));
     name.chars().all(|wanted| letters.next().is_some_and(|c| narrow(c).eq_ignore_ascii_case(&wanted)))
-}
-
-pub(crate) fn is_slash(c: char) -> bool {
-    matches!(c, '/' | '\\' | '\u{FF0F}' | '\u{2044}' | '\u{2215}')
-}
-
-/// The ASCII character that a wide one stands for.
-pub(crate) fn narrow(c: char) -> char {
-    match c {
-        '\u{FF01}'..='\u{FF5E}' => char::from_u32(u32::from(c) - 0xFEE0).unwrap_or(c),
-        c => c,
-    }
 }
 
 #[cfg(test)]

@@ -97,6 +97,19 @@ pub fn escape_xml_line(text: &str) -> String {
     escape_xml(&text.replace(char::is_control, " "))
 }
 
+/// The ASCII character that a wide one stands for.
+pub(crate) fn narrow(c: char) -> char {
+    match c {
+        '\u{FF01}'..='\u{FF5E}' => char::from_u32(u32::from(c) - 0xFEE0).unwrap_or(c),
+        c => c,
+    }
+}
+
+/// True for a slash of any kind.
+pub(crate) fn is_slash(c: char) -> bool {
+    matches!(c, '/' | '\\' | '\u{FF0F}' | '\u{2044}' | '\u{2215}')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
