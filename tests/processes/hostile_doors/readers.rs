@@ -168,7 +168,8 @@ fn of_commands(world: &World, texts: &[String]) -> Vec<(&'static str, String)> {
     vec![
         ("recall", recall(&[])),
         ("recall, Markdown", recall(&["--format", "markdown"])),
-        ("recall, XML", recall(&["--format", "xml"]).replace("</memory>\n", "")),
+        // Elements are the frame of a text in XML, wherever its lines begin.
+        ("recall, XML", recall(&["--format", "xml"]).replace("</memory>\n", "").replace('\n', " ")),
         ("recall --json", in_json["text"].as_str().unwrap().to_owned()),
         ("recall --brief", printed(world, &["recall", "23", "world", "--brief", "--last", "99"], "")),
         (
@@ -236,7 +237,14 @@ fn of_chats(world: &World, upstream: &Server, proxy: &Running) -> Vec<(&'static 
 
 fn of_mcp(client: &mut Client, texts: &[String]) -> Vec<(&'static str, String)> {
     let mut found = Vec::new();
-    let mut asked = |name: &'static str, answer: &Value| found.push((name, texts_in(answer).join("\n")));
+    let mut asked = |name: &'static str, answer: &Value| {
+        let mut answer = answer.clone();
+        // Values are read as JSON, where a text has no lines.
+        for field in ["structuredContent", "_meta"] {
+            answer.get_mut(field).into_iter().for_each(|value| *value = json!(value.to_string()));
+        }
+        found.push((name, texts_in(&answer).join("\n")));
+    };
     let calls = [
         ("get_location_memories", json!({"location": "23"})),
         ("query_memories", json!({"question": "what does the kitchen keep?"})),

@@ -155,7 +155,7 @@ fn changes(text: &str, with_tags: bool) -> Vec<(Range<usize>, Cow<'static, str>)
         let reference = match sign {
             ':' | '\u{FF1A}' => is_role(&text[..at]).then_some(colon),
             '[' | '\u{FF3B}' => is_bracketed(&text[end..]).then_some(bracket),
-            _ => (with_tags && is_tag(&text[..at], &text[end..])).then_some(tag),
+            _ => ((with_tags || sign != '<') && is_tag(&text[..at], &text[end..])).then_some(tag),
         };
         reference.map(|reference| (at..end, Cow::Borrowed(reference)))
     };
