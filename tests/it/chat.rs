@@ -15,5 +15,6 @@ fn data_of(prompt: &str) -> serde_json::Value {
 fn journal_of(store: &memories::store::Store) -> Vec<serde_json::Value> {
     let folder = store.path().parent().unwrap();
     let text = std::fs::read_to_string(folder.join(".memories/Memories.md/journal.jsonl")).unwrap();
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    // The first line states the version.
+    text.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect()
 }

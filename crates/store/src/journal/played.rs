@@ -1,13 +1,17 @@
-//! The turns of a journal as they were played, searched from its end.
+//! The turns of a journal as they were played, searched from its end, and those that were ever recorded.
 
 use serde_json::Value;
 
 use crate::StoreError;
 use crate::journal::entry::{Entry, PlayedTurn};
+use crate::journal::recorded::{Known, RecordedTurns, TurnKey, reply_number};
 use crate::journal::{EarlierTurn, Journal};
 
 /// Turns among which those of an episode are looked for.
 const EPISODE_TURNS: usize = 5000;
+
+/// Lines in which the running episode is looked for where `state.json` is damaged.
+const LAST_LINES: usize = 200;
 
 impl EarlierTurn {
     /// Id of the place where it began.
@@ -18,6 +22,50 @@ impl EarlierTurn {
 }
 
 impl Journal {
+    /// The highest episode in the last lines of the journal.
+    pub fn highest_episode(&self) -> Option<u64> {
+        let mut highest = None;
+        let visited = self.tail(LAST_LINES, |line| {
+            let entry: Option<Entry<'_>> = Entry::parse(line);
+            let episode = entry.and_then(|entry| entry.episode.max(entry.turn.and_then(|turn| turn.episode)));
+            highest = highest.max(episode);
+            episode.is_some()
+        });
+        visited.ok().and(highest)
+    }
+
+    /// All turns that were recorded.
+    ///
+    /// # Errors
+    ///
+    /// When they cannot be read.
+    pub fn recorded_turns(&self) -> Result<RecordedTurns, StoreError> {
+        RecordedTurns::read(&self.log, &self.pending, None)
+    }
+
+    /// Says whether a turn was recorded that has this id or this number.
+    ///
+    /// # Errors
+    ///
+    /// When the turns cannot be read.
+    pub fn known(&self, key: &TurnKey, id: Option<&str>, number: Option<u64>) -> Result<Known, StoreError> {
+        let id = id.map(|id| format!("\"id\":{}", Value::from(id)));
+        let needles: Vec<String> =
+            id.into_iter().chain(number.map(|number| format!("\"turn\":{number},"))).collect();
+        RecordedTurns::read(&self.log, &self.pending, Some(&needles))?.meet(key)
+    }
+
+    /// True if the action had this whole reply at that place before.
+    ///
+    /// # Errors
+    ///
+    /// When the turns cannot be read.
+    pub fn has_reply(&self, place: u64, action: &str, response: &str) -> Result<bool, StoreError> {
+        let needles = [format!("\"id\":{place},"), format!("\"id\":{place}}}")];
+        let recorded = RecordedTurns::read(&self.log, &self.pending, Some(&needles))?;
+        Ok(recorded.count(reply_number(place, action, response))? > 0)
+    }
+
     /// The turn with the caller's id, as JSON. Searches from the end, because writers wait meanwhile.
     ///
     /// # Errors

@@ -14,10 +14,8 @@ use std::io::{BufRead, BufReader, Seek, SeekFrom};
 
 use memchr::memmem;
 use serde::Deserialize;
-use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::journal::Journal;
 use crate::journal::entry::PlayedTurn;
 use crate::journal::numbers::{Head, Kept, VERSION, end_hash, render};
 use crate::log::{Parts, end_of_whole_lines, head_of, is_passed_over, text_of};
@@ -95,7 +93,7 @@ fn hash(text: &str) -> u64 {
 }
 
 /// The number of a reply to an action at a place.
-fn reply_number(place: u64, action: &str, response: &str) -> u64 {
+pub(super) fn reply_number(place: u64, action: &str, response: &str) -> u64 {
     hash(&format!("{place} {}\n{}", fold_action(&stored_line(action)), composed(&stored_line(response))))
 }
 
@@ -125,7 +123,7 @@ fn numbers_of(line: &str) -> Vec<u64> {
 
 impl RecordedTurns {
     /// Reads the turns of a log and of further lines; where `needles` are given, only lines that contain one of them.
-    fn read(
+    pub(super) fn read(
         log: &LineLog,
         pending: &[String],
         needles: Option<&[String]>,
@@ -213,7 +211,7 @@ impl RecordedTurns {
         });
     }
 
-    fn count(&self, number: u64) -> Result<u64, StoreError> {
+    pub(super) fn count(&self, number: u64) -> Result<u64, StoreError> {
         let kept = self.kept.as_ref().map_or(Ok(0), |kept| kept.count(number))?;
         Ok(kept + self.newer.get(&number).copied().unwrap_or_default())
     }
@@ -237,47 +235,13 @@ pub(super) fn keep(log: &LineLog) -> Result<(), StoreError> {
     stage(&folder, RECORDED, &render(head, numbers), true)?.publish()
 }
 
-impl Journal {
-    /// All turns that were recorded.
-    ///
-    /// # Errors
-    ///
-    /// When they cannot be read.
-    pub fn recorded_turns(&self) -> Result<RecordedTurns, StoreError> {
-        RecordedTurns::read(&self.log, &self.pending, None)
-    }
-
-    /// Says whether a turn was recorded that has this id or this number.
-    ///
-    /// # Errors
-    ///
-    /// When the turns cannot be read.
-    pub fn known(&self, key: &TurnKey, id: Option<&str>, number: Option<u64>) -> Result<Known, StoreError> {
-        let id = id.map(|id| format!("\"id\":{}", Value::from(id)));
-        let needles: Vec<String> =
-            id.into_iter().chain(number.map(|number| format!("\"turn\":{number},"))).collect();
-        RecordedTurns::read(&self.log, &self.pending, Some(&needles))?.meet(key)
-    }
-
-    /// True if the action had this whole reply at that place before.
-    ///
-    /// # Errors
-    ///
-    /// When the turns cannot be read.
-    pub fn has_reply(&self, place: u64, action: &str, response: &str) -> Result<bool, StoreError> {
-        let needles = [format!("\"id\":{place},"), format!("\"id\":{place}}}")];
-        let recorded = RecordedTurns::read(&self.log, &self.pending, Some(&needles))?;
-        Ok(recorded.count(reply_number(place, action, response))? > 0)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::disallowed_methods, reason = "tests lose the file")]
 
     use std::fs;
 
-    use serde_json::json;
+    use serde_json::{Value, json};
     use tempfile::TempDir;
 
     use super::*;
