@@ -35,14 +35,16 @@ pub(super) fn recorded_before(
     if id.is_none() && turn.turn.is_none() {
         return Ok(None);
     }
-    let known = match journal.known(&key_of(turn, || running, None), id, turn.turn) {
+    let key = key_of(turn, || running, None);
+    let known = match journal.known(&key, id, turn.turn) {
         Ok(Known::New) => return Ok(None),
         // A journal that cannot be read keeps no turn without id from being recorded.
         Err(_) if id.is_none() => return Ok(None),
         known => known?,
     };
     let with_id = id.map(|id| journal.turn_with_id(id)).transpose()?.flatten();
-    let recorded = with_id.and_then(|recorded| Turn::from_value(&recorded).ok());
+    let with_number = || turn.turn.and_then(|number| journal.same_turn(&key, number).ok().flatten());
+    let recorded = with_id.or_else(with_number).and_then(|recorded| Turn::from_value(&recorded).ok());
     let recorded = recorded.unwrap_or_else(|| {
         let episode = turn.episode.or(Some(running));
         Turn { episode, ..turn.clone() }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::StoreError;
 use crate::journal::entry::{Entry, PlayedTurn};
-use crate::journal::recorded::{Known, RecordedTurns, TurnKey, reply_number};
+use crate::journal::recorded::{Known, RecordedTurns, TurnKey, numbers_of, reply_number};
 use crate::journal::{EarlierTurn, Journal};
 
 /// Turns among which those of an episode are looked for.
@@ -77,6 +77,18 @@ impl Journal {
             line.contains(&quoted) && played_turn(line).is_some_and(|turn| turn.id.as_deref() == Some(id))
         };
         let line = self.tail(1, is_meant)?.pop();
+        Ok(line.and_then(|line| Entry::<Value>::parse(&line)?.turn))
+    }
+
+    /// The turn of that number with the same episode, action and reply, as JSON. Searches from the end.
+    ///
+    /// # Errors
+    ///
+    /// When the journal cannot be read.
+    pub fn same_turn(&self, key: &TurnKey, number: u64) -> Result<Option<Value>, StoreError> {
+        let numbered = format!("\"turn\":{number},");
+        let is_same = |line: &str| key.turn.is_some_and(|turn| numbers_of(line).contains(&turn));
+        let line = self.tail(1, |line| line.contains(&numbered) && is_same(line))?.pop();
         Ok(line.and_then(|line| Entry::<Value>::parse(&line)?.turn))
     }
 

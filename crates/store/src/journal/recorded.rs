@@ -47,7 +47,7 @@ pub struct TurnKey {
     /// Hash of the caller's id, action and reply.
     said: Option<u64>,
     /// Hash of episode, number, action and reply; `None` for a turn without a number.
-    turn: Option<u64>,
+    pub(super) turn: Option<u64>,
     /// Hash of file, line, action and reply, for a turn without number and id; `None` where it is in no file.
     pub line: Option<u64>,
 }
@@ -98,7 +98,7 @@ pub(super) fn reply_number(place: u64, action: &str, response: &str) -> u64 {
 }
 
 /// The numbers of the turn of a line. A line that resolves another has the same turn again.
-fn numbers_of(line: &str) -> Vec<u64> {
+pub(super) fn numbers_of(line: &str) -> Vec<u64> {
     #[derive(Deserialize)]
     #[serde(bound(deserialize = "'de: 'a"))]
     struct Line<'a> {
