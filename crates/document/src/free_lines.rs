@@ -1,5 +1,7 @@
 //! Lines that belong to nothing in our grammar: those that people wrote.
 
+use std::ops::Range;
+
 use crate::parser::RegionKind;
 use crate::scan::{self, BYTE_ORDER_MARK};
 use crate::tree::{Block, Document, FILE_TITLE};
@@ -23,14 +25,19 @@ pub(crate) fn free_lines<'a>(document: &'a Document, scope: &Scope) -> Vec<&'a s
 
 /// The lines of a block that are neither blank nor ours.
 fn lines_in<'a>(block: &'a Block, source: &'a str) -> Vec<&'a str> {
+    placed_lines(block, source).into_iter().map(|(_, line)| line).collect()
+}
+
+/// The same, each with its range in the block, with its line ending.
+pub(crate) fn placed_lines<'a>(block: &'a Block, source: &'a str) -> Vec<(Range<usize>, &'a str)> {
     let text = block.text(source);
     let lines = scan::lines(text);
-    let lines = lines.iter().map(|line| (line.range.start, line.text(text)));
+    let lines = lines.iter().map(|line| (line.range.clone(), line.text(text)));
     let lines = lines.filter(|(_, line)| !scan::is_blank(line.trim_start_matches(BYTE_ORDER_MARK)));
     if block.heading.is_none() {
         let title = FILE_TITLE.trim_end();
-        let lines = lines.map(|(_, line)| line.trim_start_matches(BYTE_ORDER_MARK));
-        return lines.filter(|line| *line != title).collect();
+        let lines = lines.map(|(range, line)| (range, line.trim_start_matches(BYTE_ORDER_MARK)));
+        return lines.filter(|(_, line)| *line != title).collect();
     }
     let parsed = block.parsed(source);
     let owned = parsed.owned_ranges();
@@ -40,7 +47,7 @@ fn lines_in<'a>(block: &'a Block, source: &'a str) -> Vec<&'a str> {
         region.is_ok_and(|at| parsed.regions[at].kind != RegionKind::Other)
             || owned.get(next).is_some_and(|range| range.start <= start)
     };
-    lines.filter(|(start, _)| !is_ours(*start)).map(|(_, line)| line).collect()
+    lines.filter(|(range, _)| !is_ours(range.start)).collect()
 }
 
 #[cfg(test)]

@@ -132,6 +132,18 @@ impl<'a> AttemptLists<'a> {
         listed.sum::<usize>() + self.new.len()
     }
 
+    /// Gives an action another count where it stands.
+    pub(crate) fn set_count(&mut self, action: &str, count: u64) {
+        let key = self.scope.key_of_action(action);
+        for open in self.sections.iter_mut().flatten().filter(|open| open.line.is_whole) {
+            for old in open.line.attempts.iter_mut() {
+                if self.scope.key_of_action(&old.action) == key && old.count != count {
+                    (old.count, open.changed) = (count, true);
+                }
+            }
+        }
+    }
+
     /// Writes an action, in place of the same one. Lines that say more than their actions stay as they are.
     pub(crate) fn put(&mut self, attempt: &Attempt) {
         let scope = self.scope;

@@ -169,7 +169,7 @@ impl Document {
         self.parsed(block).visits.as_ref().map_or_else(Visits::default, |(visits, _)| visits.clone())
     }
 
-    fn set_visits(&mut self, block: usize, visits: &Visits) {
+    pub(super) fn set_visits(&mut self, block: usize, visits: &Visits) {
         let text = splice::set_visits(self.block_text(block), self.parsed(block), visits, self.style());
         self.replace(block, text);
     }
