@@ -74,10 +74,11 @@ fn crate_of(room: &str) -> &str {
 }
 
 impl Source {
-    /// Lines with their numbers, without comments and without the tests at the end.
+    /// Lines with their numbers, without comments and without tests.
     fn code(&self) -> impl Iterator<Item = (usize, &str)> {
         let numbered = self.text.lines().enumerate().map(|(at, line)| (at + 1, line));
-        let own = numbered.take_while(|(_, line)| *line != "mod tests {");
+        let is_test = self.name.ends_with("/tests.rs") || self.name.contains("/tests/");
+        let own = numbered.take_while(move |(_, line)| *line != "mod tests {" && !is_test);
         own.filter(|(_, line)| !line.trim_start().starts_with("//"))
     }
 

@@ -1,7 +1,8 @@
-//! The texts on which a memory file and its remote copies agreed last: the folder `remotes/` of the sidecar.
+//! What a sync keeps beside a memory file, by name: texts and states of machines in `remotes/` of the sidecar, and in
+//! `machines/` the states of those whose remote copy this file is.
 //!
 //! A name enters, a text leaves or goes in. A file is whole or not there, and is on disk when a call returns. Who holds
-//! [`Remotes`] is the only process that syncs this memory file.
+//! [`Remotes`] is the only process that writes this folder.
 
 use std::io::Write;
 use std::time::Duration;
@@ -11,16 +12,23 @@ use crate::folder::Folder;
 use crate::lock::Lock;
 use crate::sidecar::Sidecar;
 
-/// Name of the folder.
-const FOLDER: &str = "remotes";
+/// A folder of texts, with the lock of the only process that writes it and keeps nobody from writing the file.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shelf {
+    folder: &'static str,
+    lock: &'static str,
+}
 
-/// Name of the lock: one process syncs at a time, and keeps nobody from writing.
-const LOCK: &str = "sync-lock";
+/// What is kept for the remote copies of a memory file.
+pub(super) const REMOTES: Shelf = Shelf { folder: "remotes", lock: "sync-lock" };
+
+/// The states of machines whose remote copy a memory file is.
+pub(super) const MACHINES: Shelf = Shelf { folder: "machines", lock: "machines-lock" };
 
 /// Ending of a file that is being written.
 const TEMPORARY: &str = ".new";
 
-/// The right to sync a memory file, with the texts that are kept for it.
+/// The right to write such a folder, with its texts.
 #[derive(Debug)]
 pub struct Remotes {
     _lock: Lock,
@@ -28,21 +36,25 @@ pub struct Remotes {
 }
 
 impl Remotes {
-    /// Takes the right to sync, and waits for other processes that have it, up to `limit`.
-    pub(super) fn open(sidecar: &Sidecar, limit: Duration) -> Result<Remotes, StoreError> {
-        let (lock, sidecar) = Lock::acquire(sidecar, LOCK, limit)?;
-        let folder = match sidecar.folder(FOLDER)? {
+    /// Takes the right, and waits for other processes that have it, up to `limit`.
+    pub(super) fn open(sidecar: &Sidecar, shelf: Shelf, limit: Duration) -> Result<Remotes, StoreError> {
+        let (lock, sidecar) = Lock::acquire(sidecar, shelf.lock, limit)?;
+        let folder = match sidecar.folder(shelf.folder)? {
             Some(folder) => folder,
-            None => sidecar.make_folder(FOLDER)?,
+            None => sidecar.make_folder(shelf.folder)?,
         };
         folder.make_private().map_err(StoreError::write("close to others", &folder.path("")))?;
         Ok(Remotes { _lock: lock, folder })
     }
 
     /// A text that is kept, for a process that only looks; `None` where there is none.
-    pub(super) fn look(sidecar: &Sidecar, name: &str) -> Result<Option<String>, StoreError> {
-        let folder = sidecar.open()?.map_or(Ok(None), |folder| folder.folder(FOLDER))?;
-        folder.map_or(Ok(None), |folder| read(&folder, name))
+    pub(super) fn look(sidecar: &Sidecar, shelf: Shelf, name: &str) -> Result<Option<String>, StoreError> {
+        look_in(sidecar, shelf)?.map_or(Ok(None), |folder| read(&folder, name))
+    }
+
+    /// The names of all texts that are kept, for a process that only looks.
+    pub(super) fn look_names(sidecar: &Sidecar, shelf: Shelf) -> Result<Vec<String>, StoreError> {
+        look_in(sidecar, shelf)?.map_or(Ok(Vec::new()), |folder| names(&folder))
     }
 
     /// A text that is kept; `None` where there is none.
@@ -76,8 +88,7 @@ impl Remotes {
     ///
     /// When the folder cannot be read.
     pub fn names(&self) -> Result<Vec<String>, StoreError> {
-        let names = self.folder.names().map_err(StoreError::read(&self.folder.path("")))?;
-        Ok(names.into_iter().filter_map(|name| name.into_string().ok()).collect())
+        names(&self.folder)
     }
 
     /// Removes a text.
@@ -90,6 +101,16 @@ impl Remotes {
             .map_err(StoreError::write("remove", &self.folder.path(name)))?;
         Ok(())
     }
+}
+
+fn look_in(sidecar: &Sidecar, shelf: Shelf) -> Result<Option<Folder>, StoreError> {
+    sidecar.open()?.map_or(Ok(None), |folder| folder.folder(shelf.folder))
+}
+
+fn names(folder: &Folder) -> Result<Vec<String>, StoreError> {
+    let names = folder.names().map_err(StoreError::read(&folder.path("")))?;
+    let names = names.into_iter().filter_map(|name| name.into_string().ok());
+    Ok(names.filter(|name| !name.ends_with(TEMPORARY)).collect())
 }
 
 fn read(folder: &Folder, name: &str) -> Result<Option<String>, StoreError> {
@@ -108,18 +129,18 @@ mod tests {
     fn texts_are_kept_by_name_and_one_process_syncs_at_a_time() {
         let scratch = tempfile::tempdir().unwrap();
         let sidecar = Sidecar::of(&scratch.path().join("Memories.md"));
-        assert_eq!(Remotes::look(&sidecar, "a.md").unwrap(), None);
-        let remotes = Remotes::open(&sidecar, Duration::ZERO).unwrap();
+        assert_eq!(Remotes::look(&sidecar, REMOTES, "a.md").unwrap(), None);
+        let remotes = Remotes::open(&sidecar, REMOTES, Duration::ZERO).unwrap();
         remotes.keep("a.md", "one").unwrap();
         remotes.keep("a.md", "two").unwrap();
         assert_eq!(
             (remotes.read("a.md").unwrap().as_deref(), remotes.names().unwrap().len()),
             (Some("two"), 1)
         );
-        assert_eq!(Remotes::look(&sidecar, "a.md").unwrap().as_deref(), Some("two"));
-        assert!(matches!(Remotes::open(&sidecar, Duration::ZERO), Err(StoreError::Locked { .. })));
+        assert_eq!(Remotes::look(&sidecar, REMOTES, "a.md").unwrap().as_deref(), Some("two"));
+        assert!(matches!(Remotes::open(&sidecar, REMOTES, Duration::ZERO), Err(StoreError::Locked { .. })));
         drop(remotes);
-        let remotes = Remotes::open(&sidecar, Duration::ZERO).unwrap();
+        let remotes = Remotes::open(&sidecar, REMOTES, Duration::ZERO).unwrap();
         remotes.remove("a.md").unwrap();
         remotes.remove("a.md").unwrap();
         assert_eq!(remotes.read("a.md").unwrap(), None);

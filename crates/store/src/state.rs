@@ -23,34 +23,60 @@ pub struct State {
     /// Parts of requests that model servers refuse, kept for the crate `memories-llm`; any JSON.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub refusals: Value,
+    /// This machine, once it has synced, kept for `memories sync`.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "read_or_none")]
+    pub machine: Option<MachineNote>,
     /// By remote copy, on what both sides agreed last, kept for `memories sync`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "read_or_none")]
     pub remotes: BTreeMap<String, Agreement>,
-    /// The ids of the last pushes into this file, where it is the remote copy of others; the newest is last.
-    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "read_or_none")]
-    pub pushes: Vec<String>,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub other: Map<String, Value>,
+}
+
+/// What a memory file had at its last sync, whatever the copy.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MachineNote {
+    /// The name of the machine.
+    pub name: String,
+    /// The number of its state, by which the file of that state is named.
+    pub sequence: u64,
+    /// The hash of the text up to which all is in that state; its file in `remotes/` is named after it.
+    pub seen: String,
+    /// The sizes of the texts of the last day, each with its time in seconds since 1970; those alone that are larger than
+    /// all later ones.
+    pub sizes: Vec<(i64, u64)>,
 }
 
 /// A text on which a memory file and a remote copy agreed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Agreement {
-    /// The id of the push that brought the text; its file in `remotes/` is named after it.
-    pub id: String,
-    /// ETag of the remote copy with this text; `None` where it is not known.
+    /// The hash of the text; its file in `remotes/` is named after it.
+    pub text: String,
+    /// The version of the copy with this text.
+    #[serde(flatten)]
+    pub version: RemoteVersion,
+    /// The states of machines that are beside the copy: version and number.
+    pub states: BTreeMap<String, (RemoteVersion, u64)>,
+    /// The number of this machine's last state that was put there.
+    pub put: u64,
+    /// The hash of a text of unknown origin about which the sync has asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asked: Option<String>,
+}
+
+/// The version of something in an object store: its ETag, and its generation where the store has such.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RemoteVersion {
+    /// The ETag.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub e_tag: Option<String>,
-    /// Generation or version of the remote copy, where the store has such.
+    /// The generation or version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// The ids of earlier texts on which both agreed, and which are kept, the newest first.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub parents: Vec<String>,
-    /// True once the store has proven that it heeds conditions.
-    pub proven: bool,
 }
 
 /// A field of another form counts as missing.
@@ -67,8 +93,8 @@ impl Default for State {
             version: 1,
             episode: 1,
             refusals: Value::Null,
+            machine: None,
             remotes: BTreeMap::new(),
-            pushes: Vec::new(),
             other: Map::new(),
         }
     }

@@ -15,6 +15,7 @@ use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::{BackoffConfig, ClientOptions, ObjectStore, RetryConfig};
 use reqwest::Url;
 
+use crate::bounded::BoundedConnector;
 use crate::error::SyncError;
 use crate::url::{Cloud, RemoteUrl};
 use memories_llm::{Destination, install_tls, is_loopback};
@@ -113,6 +114,7 @@ pub(super) fn open_store(url: &RemoteUrl, variables: &Variables) -> Result<Opene
     let address = endpoint(*cloud, variables);
     let is_own = address.as_ref().is_some_and(is_loopback);
     let options = ClientOptions::new().with_connect_timeout(CONNECT_TIMEOUT).with_timeout(TIMEOUT);
+    let connector = BoundedConnector::default();
     let retry = RetryConfig {
         max_retries: MAX_RETRIES,
         retry_timeout: RETRY_TIMEOUT,
@@ -120,13 +122,16 @@ pub(super) fn open_store(url: &RemoteUrl, variables: &Variables) -> Result<Opene
     };
     let store: Arc<dyn ObjectStore> = match cloud {
         Cloud::S3 => {
-            let builder =
-                s3(variables).with_client_options(options).with_retry(retry).with_bucket_name(bucket);
+            let builder = s3(variables)
+                .with_http_connector(connector)
+                .with_client_options(options)
+                .with_retry(retry)
+                .with_bucket_name(bucket);
             let builder = if is_own { builder.with_allow_http(true) } else { builder };
             Arc::new(builder.build().map_err(settings)?)
         }
         Cloud::Gs => {
-            let builder = gs(variables).with_client_options(if is_own {
+            let builder = gs(variables).with_http_connector(connector).with_client_options(if is_own {
                 options.with_allow_http(true)
             } else {
                 options
@@ -134,8 +139,11 @@ pub(super) fn open_store(url: &RemoteUrl, variables: &Variables) -> Result<Opene
             Arc::new(builder.with_retry(retry).with_bucket_name(bucket).build().map_err(settings)?)
         }
         Cloud::Az => {
-            let builder =
-                az(variables).with_client_options(options).with_retry(retry).with_container_name(bucket);
+            let builder = az(variables)
+                .with_http_connector(connector)
+                .with_client_options(options)
+                .with_retry(retry)
+                .with_container_name(bucket);
             let builder = if is_own { builder.with_allow_http(true) } else { builder };
             Arc::new(builder.build().map_err(settings)?)
         }

@@ -71,19 +71,13 @@ pub enum SyncError {
         /// The failure, without secrets.
         problem: String,
     },
-    /// Conditional writes are let through although their condition is not met.
-    #[error("`{url}` does not heed conditions: {what} was not refused")]
-    Unconditional {
+    /// A text that no known machine wrote lacks something.
+    #[error("no known machine wrote the text of `{url}`, and it lacks or changes {lacking}")]
+    Strange {
         /// The address.
         url: String,
-        /// The write that should have been refused.
-        what: &'static str,
-    },
-    /// An object comes back without its metadata.
-    #[error("`{url}` loses the metadata of objects")]
-    NoMetadata {
-        /// The address.
-        url: String,
+        /// What it lacks.
+        lacking: String,
     },
     /// Other writers were always faster.
     #[error("`{url}` kept changing: other writers were faster {tries} times")]
@@ -125,15 +119,17 @@ pub enum SyncError {
         /// The memory file.
         file: String,
     },
-    /// One side would lose more than half of its bytes, which looks like damage.
-    #[error("merging would remove {removed} of {all} bytes from {side}")]
+    /// One side would lose more than half of the bytes that it had within a day, which looks like damage.
+    #[error(
+        "merging would leave `{side}` without {removed} of the {all} bytes that it had within the last day"
+    )]
     Shrinks {
         /// The side that would shrink.
         side: String,
-        /// Bytes that would go.
-        removed: usize,
-        /// Bytes that it has.
-        all: usize,
+        /// Bytes that would be gone.
+        removed: u64,
+        /// Bytes of its largest state.
+        all: u64,
     },
     /// The memory file cannot be read or written.
     #[error(transparent)]
@@ -167,11 +163,8 @@ impl Hint for SyncError {
             SyncError::Failed { .. } => {
                 Advice::fix("see what the store or a proxy before it says, and run it again")
             }
-            SyncError::Unconditional { .. } => Advice::fix(
-                "use a store with conditional writes: without them, workers overwrite each other's memories",
-            ),
-            SyncError::NoMetadata { .. } => Advice::fix(
-                "use a store that keeps them, or none of the proxies before it: they say what arrived before a kill",
+            SyncError::Strange { .. } => Advice::fix(
+                "see `--dry-run`; the same command again goes on and keeps what a person wrote, and `--allow-removals` takes all",
             ),
             SyncError::KeepsChanging { .. } => {
                 Advice::retry("run it again, or let each worker sync less often")
@@ -182,9 +175,9 @@ impl Hint for SyncError {
             }
             SyncError::Conflict { .. } => Advice::fix(RESOLVE),
             SyncError::Clash { .. } => Advice::fix("`memories check` shows where; close it on one side"),
-            SyncError::Shrinks { .. } => Advice::fix(
-                "see whether the other side is damaged; `--allow-removals` if this is what you want",
-            ),
+            SyncError::Shrinks { .. } => {
+                Advice::fix("see whether one side is damaged; `--allow-removals` if this is what you want")
+            }
             SyncError::Store(error) => error.advice(),
             SyncError::Document(error) => error.advice(),
         }

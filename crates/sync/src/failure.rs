@@ -23,11 +23,13 @@ pub(super) fn error_of(url: &str, error: &Error) -> SyncError {
     let status = text.split_once(STATUS).and_then(|(_, rest)| rest.get(..3)?.parse::<u16>().ok());
     let problem = problem_of(error, &text);
     let has = |codes: &[&str]| codes.iter().any(|code| text.contains(code));
+    let is_missing = matches!(error, Error::NotFound { .. }) || status == Some(404);
     match error {
-        Error::NotFound { .. } if has(&["NoSuchBucket", "ContainerNotFound", "bucket does not exist"]) => {
+        // A list has no error of its own for that.
+        _ if is_missing && has(&["NoSuchBucket", "ContainerNotFound", "bucket does not exist"]) => {
             SyncError::NoBucket { url }
         }
-        Error::NotFound { .. } => SyncError::Nothing { url },
+        _ if is_missing => SyncError::Nothing { url },
         Error::Unauthenticated { .. } | Error::PermissionDenied { .. } => SyncError::Refused { url, problem },
         _ if matches!(status, Some(401 | 403)) => SyncError::Refused { url, problem },
         // S3 answers 400 to a token that has expired.
@@ -70,7 +72,30 @@ fn problem_of(error: &Error, text: &str) -> String {
     let status = || Some(text.split_once(STATUS)?.1.to_owned());
     let last = || causes(error).last().map(ToString::to_string).unwrap_or_default();
     let words = said.or_else(status).unwrap_or_else(last);
+    // A store may echo an address as XML has it: the key in it must be known as one.
+    let words = words.replace("&amp;", "&");
     let words: Vec<&str> = words.split_whitespace().collect();
     let line: String = redacted(&words.join(" ")).chars().take(MAX_PROBLEM).collect();
     line.trim_end_matches(['.', ':', ' ']).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_store_echoes_has_no_key() {
+        for echo in [
+            "/c/M.md?sv=2022&ss=b&sig=k7xPqYv3ZbT9mWcR2sLhN8uGfDaJ5eKo%3D",
+            "/c/M.md?sv=2022&amp;ss=b&amp;sig=k7xPqYv3ZbT9mWcR2sLhN8uGfDaJ5eKo%3D",
+        ] {
+            let text =
+                format!("status code: 403: <Error><Code>X</Code><Message>you sent {echo}</Message></Error>");
+            let error = Error::Generic { store: "S3", source: text.into() };
+            let SyncError::Refused { problem, .. } = error_of("az://c/M.md", &error) else {
+                panic!("{error}")
+            };
+            assert!(problem.contains("you sent") && !problem.contains("ZbT9mWcR2"), "{problem}");
+        }
+    }
 }

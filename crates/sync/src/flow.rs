@@ -1,18 +1,23 @@
-//! The flow of a sync: fetch, merge, put, and take over.
+//! The flow of a sync: fetch, record what is new here, merge, put, and take over.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::agreement::{Agreements, Pending, push_id};
 use crate::error::SyncError;
+use crate::ledger::{Ledger, Pending};
+use crate::machine::{Place, pieces};
 use crate::options::Options;
-use crate::remote::{Copy, Fetched, MAX_PUSHES, Put, Remote, Version};
+use crate::remote::{Fetched, Item, Put, Remote, Version};
 use crate::report::SyncReport;
-use crate::texts::{local_text, merged, text_of};
+use crate::texts::{Guard, Merged, Sides, text_of};
 use memories_llm::backoff;
 use memories_notebook::Notebook;
 
 /// Times that a text is merged and put when other writers are faster.
 const MAX_TRIES: u32 = 20;
+
+/// Times that a copy may have another version and the same text.
+const MAX_EMPTY_CHANGES: u32 = 3;
 
 /// The pause after the first lost race is at most this long; it doubles with each, up to [`LONGEST_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
@@ -20,14 +25,17 @@ const FIRST_PAUSE: Duration = Duration::from_millis(50);
 /// The longest pause between two tries.
 const LONGEST_PAUSE: Duration = Duration::from_secs(3);
 
+/// A text of this size in bytes, or of this number of memories, may not lose more than half.
+const LARGE: (u64, usize) = (1024, 5);
+
 /// Reads a remote copy.
 ///
 /// # Errors
 ///
 /// When there is none, and as [`Remote::fetch`].
 pub fn read(remote: &dyn Remote) -> Result<String, SyncError> {
-    match remote.fetch(None)? {
-        Fetched::Copy(copy) => text_of(remote, copy.bytes),
+    match remote.fetch(Item::Text, None)? {
+        Fetched::Copy(bytes, _) => text_of(remote, bytes),
         Fetched::Missing | Fetched::Unchanged => Err(SyncError::Nothing { url: remote.to_string() }),
     }
 }
@@ -37,446 +45,205 @@ pub fn read(remote: &dyn Remote) -> Result<String, SyncError> {
 /// # Errors
 ///
 /// See [`SyncError`]. Both sides are as they were.
-pub fn sync(notebook: &Notebook, remote: &dyn Remote, options: Options) -> Result<SyncReport, SyncError> {
-    let mut agreements = Agreements::open(notebook, remote.to_string(), options)?;
-    let mut report = SyncReport::default();
+pub fn sync(notebook: &Notebook, remote: &dyn Remote, options: &Options) -> Result<SyncReport, SyncError> {
+    let ledger = Ledger::open(notebook, remote.to_string(), options)?;
+    let report = SyncReport::default();
+    let mut round = Round { notebook, remote, options, ledger, report, last: None, empty_changes: 0 };
     for number in 0..MAX_TRIES {
         if number > 0 {
             std::thread::sleep(backoff(FIRST_PAUSE, number, options.seed).min(LONGEST_PAUSE));
         }
-        if try_once(notebook, remote, &mut agreements, options, &mut report)? {
-            return Ok(report);
+        if round.try_once()? {
+            return Ok(round.report);
         }
-        report.lost_races += 1;
+        round.report.lost_races += 1;
     }
     Err(SyncError::KeepsChanging { url: remote.to_string(), tries: MAX_TRIES })
 }
 
-/// Fetches, merges and puts; `false` where another writer was faster.
-fn try_once(
-    notebook: &Notebook,
-    remote: &dyn Remote,
-    agreements: &mut Agreements<'_>,
-    options: Options,
-    report: &mut SyncReport,
-) -> Result<bool, SyncError> {
-    let agreed = agreements.last()?;
-    report.requests += 1;
-    let fetched = match remote.fetch(agreed.as_ref().map(|agreed| &agreed.version))? {
-        Fetched::Unchanged => None,
-        Fetched::Copy(copy) => Some(copy),
-        Fetched::Missing if agreed.is_some() && !options.create => {
-            return Err(SyncError::Vanished { url: remote.to_string() });
-        }
-        Fetched::Missing => return put_first(notebook, remote, agreements, options, report),
-    };
-    let (copy, base) = match (fetched, agreed) {
-        (Some(copy), _) => {
-            report.received_bytes += copy.bytes.len() as u64;
-            let base = agreements.base_for(&copy)?;
-            (copy, base)
-        }
-        (None, Some(agreed)) => {
-            let bytes = agreed.text.clone().into_bytes();
-            let base = agreed.text;
-            (Copy { bytes, version: agreed.version, pushes: agreed.pushes }, base)
-        }
-        (None, None) => {
-            return Err(failed(remote, "it says that nothing changed, without a question for that"));
-        }
-    };
-    let Copy { bytes, version, mut pushes } = copy;
-    let theirs = text_of(remote, bytes)?;
-    // A copy that came there by other means gets an id, too.
-    let parent = pushes.last().cloned().unwrap_or_else(|| push_id(&theirs));
-    let ours = local_text(notebook)?;
-    let merged = merged(notebook, remote, [&base, &ours, &theirs], options)?;
-    report.compare(&ours, &theirs, &merged);
-    if options.dry_run {
-        return Ok(true);
-    }
-    if merged == theirs {
-        agreements.complete(Pending { id: Some(parent), ours, merged, parent: None }, &version, &pushes)?;
-        return Ok(true);
-    }
-    if pushes.is_empty() {
-        pushes.push(parent.clone());
-    }
-    let pending = Pending { id: None, ours, merged, parent: Some(parent) };
-    put(remote, agreements, pending, Some((&version, &theirs)), pushes, report)
+/// A sync on its way.
+struct Round<'a> {
+    notebook: &'a Notebook,
+    remote: &'a dyn Remote,
+    options: &'a Options,
+    ledger: Ledger<'a>,
+    report: SyncReport,
+    /// The copy of the last try.
+    last: Option<(Vec<u8>, Version)>,
+    /// Times that the copy had another version and the same text.
+    empty_changes: u32,
 }
 
-/// Puts the first copy.
-fn put_first(
-    notebook: &Notebook,
-    remote: &dyn Remote,
-    agreements: &mut Agreements<'_>,
-    options: Options,
-    report: &mut SyncReport,
-) -> Result<bool, SyncError> {
-    let ours = local_text(notebook)?;
-    report.compare(&ours, "", &ours);
-    if options.dry_run {
-        return Ok(true);
-    }
-    put(
-        remote,
-        agreements,
-        Pending { id: None, merged: ours.clone(), ours, parent: None },
-        None,
-        Vec::new(),
-        report,
-    )
-}
+/// The copy as it was fetched, with its version; `None` where there is none.
+type Copy = Option<(String, Version)>;
 
-/// Puts a text on the condition that the copy still has that version, and completes the sync when it arrived.
-fn put(
-    remote: &dyn Remote,
-    agreements: &mut Agreements<'_>,
-    pending: Pending,
-    old: Option<(&Version, &str)>,
-    mut pushes: Vec<String>,
-    report: &mut SyncReport,
-) -> Result<bool, SyncError> {
-    if !agreements.is_proven() {
-        report.requests += remote.prove(&agreements.fresh_id())?;
-        agreements.note_proof()?;
-    }
-    let pending = agreements.begin(pending, old.map_or("", |(_, theirs)| theirs))?;
-    let id = pending.id.clone().expect("a push that begins has an id");
-    pushes.push(id);
-    let surplus = pushes.len().saturating_sub(MAX_PUSHES);
-    pushes.drain(..surplus);
-    report.requests += 1;
-    report.sent_bytes += pending.merged.len() as u64;
-    match remote.put(&pending.merged, old.map(|(version, _)| version), &pushes)? {
-        Put::Lost => Ok(false),
-        Put::Done(version) => {
-            agreements.complete(pending, &version, &pushes)?;
-            Ok(true)
-        }
-    }
-}
-
-fn failed(remote: &dyn Remote, problem: &str) -> SyncError {
-    SyncError::Failed { url: remote.to_string(), problem: problem.to_owned() }
-}
-
-#[cfg(test)]
-mod tests {
-    //! Workers with files of their own and a copy in memory that can fail at each step.
-
-    #![allow(clippy::disallowed_methods, reason = "people and other programs write files, too")]
-
-    use std::cell::{Cell, RefCell};
-    use std::fmt;
-    use std::path::PathBuf;
-    use std::rc::Rc;
-
-    use tempfile::TempDir;
-
-    use super::*;
-    use memories_notebook::Clock;
-    use memories_store::Store;
-
-    /// A bucket with one object.
-    #[derive(Default)]
-    struct Bucket {
-        copy: RefCell<Option<Copy>>,
-        versions: Cell<u64>,
-        /// The next write arrives, but its answer does not.
-        loses_answer: Cell<bool>,
-        /// The next write is made by another worker first.
-        rival: RefCell<Option<Copy>>,
-        is_proven: Cell<bool>,
-    }
-
-    #[derive(Clone, Default)]
-    struct InMemory(Rc<Bucket>);
-
-    impl InMemory {
-        fn text(&self) -> String {
-            let copy = self.0.copy.borrow();
-            copy.as_ref().map_or_else(String::new, |copy| String::from_utf8(copy.bytes.clone()).unwrap())
-        }
-
-        fn set(&self, bytes: &[u8], pushes: &[String]) -> Version {
-            self.0.versions.set(self.0.versions.get() + 1);
-            let version = Version { e_tag: Some(self.0.versions.get().to_string()), version: None };
-            *self.0.copy.borrow_mut() =
-                Some(Copy { bytes: bytes.to_vec(), version: version.clone(), pushes: pushes.to_vec() });
-            version
-        }
-    }
-
-    impl fmt::Display for InMemory {
-        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("mem://copy")
-        }
-    }
-
-    impl Remote for InMemory {
-        fn fetch(&self, known: Option<&Version>) -> Result<Fetched, SyncError> {
-            Ok(match self.0.copy.borrow().clone() {
-                None => Fetched::Missing,
-                Some(copy) if Some(&copy.version) == known => Fetched::Unchanged,
-                Some(copy) => Fetched::Copy(copy),
-            })
-        }
-
-        fn put(&self, text: &str, old: Option<&Version>, pushes: &[String]) -> Result<Put, SyncError> {
-            assert!(self.0.is_proven.get(), "conditions are proven before the first write");
-            if let Some(rival) = self.0.rival.take() {
-                self.set(&rival.bytes, &rival.pushes);
+impl Round<'_> {
+    /// Fetches, merges and puts; `false` where another writer was faster.
+    fn try_once(&mut self) -> Result<bool, SyncError> {
+        // Where the file is gone, all that the copy has is new to it.
+        let local = self.notebook.store().read()?;
+        let agreed = if local.is_some() { self.ledger.agreed()? } else { None };
+        let ours = self.notebook.read()?.lasting.into_text()?;
+        let is_unchanged;
+        let copy = match self.fetch(agreed.as_deref())? {
+            Some(fetched) => {
+                is_unchanged = false;
+                fetched
             }
-            if self.0.copy.borrow().as_ref().map(|copy| &copy.version) != old {
-                return Ok(Put::Lost);
+            None => {
+                is_unchanged = true;
+                agreed.clone().map(|text| (text, self.ledger.agreement.version.clone()))
             }
-            let version = self.set(text.as_bytes(), pushes);
-            if self.0.loses_answer.replace(false) {
-                Err(SyncError::Unreachable { url: self.to_string(), problem: "cut off".to_owned() })
-            } else {
-                Ok(Put::Done(version))
-            }
+        };
+        if is_unchanged && agreed.as_deref() == Some(&*ours) && self.ledger.is_published() {
+            return Ok(true);
         }
-
-        fn prove(&self, _: &str) -> Result<u64, SyncError> {
-            self.0.is_proven.set(true);
-            Ok(5)
+        if !is_unchanged || self.report.lost_races > 0 {
+            self.ledger.read(self.remote, &mut self.report)?;
         }
+        let theirs = copy.as_ref().map(|(text, _)| text.as_str());
+        let is_strange = theirs.is_some_and(|theirs| !self.ledger.fleet.knows(theirs));
+        self.ledger.record(local.as_ref().map(|_| &*ours), theirs, is_strange)?;
+        let place = theirs.map_or(Place::Newer, |theirs| self.ledger.fleet.place(theirs, agreed.as_deref()));
+        let sides =
+            Sides { agreed: agreed.as_deref(), ours: &ours, theirs: theirs.unwrap_or_default(), place };
+        let merged = self.merged(&sides, copy.is_some())?;
+        self.finish(&sides, copy.as_ref().map(|(_, version)| version), &merged, local.is_some())
     }
 
-    struct Worker {
-        _folder: TempDir,
-        file: PathBuf,
-        notebook: Notebook,
-    }
-
-    impl Worker {
-        fn new(number: u32) -> Worker {
-            let folder = tempfile::tempdir().unwrap();
-            let file = folder.path().join("Memories.md");
-            let store = Store::open(&file, Duration::from_secs(5)).unwrap();
-            let ids = std::sync::atomic::AtomicU64::new(0);
-            let fresh =
-                move || format!("{number}-{}", ids.fetch_add(1, std::sync::atomic::Ordering::Relaxed));
-            let clock = Clock::new(|| "2026-01-01T00:00:00Z".to_owned(), fresh);
-            Worker { _folder: folder, file, notebook: Notebook::new(store, clock) }
-        }
-
-        fn text(&self) -> String {
-            std::fs::read_to_string(&self.file).unwrap_or_default()
-        }
-
-        fn write(&self, text: &str) {
-            std::fs::write(&self.file, text).unwrap();
-        }
-
-        pub fn sync(&self, remote: &InMemory) -> Result<SyncReport, SyncError> {
-            sync(&self.notebook, remote, Options::default())
-        }
-    }
-
-    /// A place with these entries, which was visited and where `push` was tried.
-    fn place(visits: u64, entries: &[(&str, &str)]) -> String {
-        let entries: String =
-            entries.iter().map(|(title, text)| format!("**[NOTE] {title}** *(Ep1)*\n{text}\n\n")).collect();
-        format!(
-            "# Location Memories\n\n## Location 1: Hall\n**Visits:** {visits}\n\n### Memories\n\n{entries}### Tried\n\n\
-             - `push` ×{visits} *(Ep1, T{visits})*: No.\n\n---\n"
-        )
-    }
-
-    #[test]
-    fn what_workers_learned_is_everywhere_and_counts_add_up() {
-        let (remote, a, b) = (InMemory::default(), Worker::new(1), Worker::new(2));
-        a.write(&place(2, &[("a", "one")]));
-        assert_eq!(a.sync(&remote).unwrap().sent.memories, 1);
-        assert_eq!(b.sync(&remote).unwrap().received.memories, 1);
-        assert_eq!((remote.text(), b.text()), (a.text(), a.text()));
-        a.write(&place(3, &[("a", "one"), ("b", "two")]));
-        b.write(&place(5, &[("a", "one"), ("c", "three")]));
-        a.sync(&remote).unwrap();
-        let report = b.sync(&remote).unwrap();
-        assert_eq!((report.received.memories, report.sent.memories, report.requests), (1, 1, 7));
-        a.sync(&remote).unwrap();
-        let all = place(6, &[("a", "one"), ("c", "three"), ("b", "two")]).replace("T6", "T5");
-        assert_eq!([remote.text(), a.text(), b.text()], [all.clone(), all.clone(), all]);
-        let again = a.sync(&remote).unwrap();
-        assert_eq!(again, SyncReport { requests: 1, ..SyncReport::default() });
-    }
-
-    #[test]
-    fn what_was_removed_goes_and_two_wordings_stay() {
-        let (remote, a, b) = (InMemory::default(), Worker::new(1), Worker::new(2));
-        a.write(&place(2, &[("a", "one"), ("b", "two"), ("c", "three")]));
-        a.sync(&remote).unwrap();
-        b.sync(&remote).unwrap();
-        a.write(&place(2, &[("a", "uno"), ("c", "three")]));
-        b.write(&place(2, &[("a", "un"), ("b", "two"), ("c", "three")]));
-        a.sync(&remote).unwrap();
-        b.sync(&remote).unwrap();
-        a.sync(&remote).unwrap();
-        assert_eq!(a.text(), b.text());
-        for (text, count) in
-            [("uno", 1), ("un\n", 1), ("two", 0), ("three", 1), ("a (2)** *(Ep1, #same-title)*", 1)]
-        {
-            assert_eq!(a.text().matches(text).count(), count, "{text}: {}", a.text());
-        }
-    }
-
-    #[test]
-    fn a_push_whose_answer_is_lost_counts_once() {
-        for others_push in [false, true] {
-            let (remote, a, b) = (InMemory::default(), Worker::new(1), Worker::new(2));
-            a.write(&place(2, &[("a", "one")]));
-            a.sync(&remote).unwrap();
-            b.sync(&remote).unwrap();
-            a.write(&place(5, &[("a", "one"), ("b", "two")]));
-            remote.0.loses_answer.set(true);
-            assert!(matches!(a.sync(&remote), Err(SyncError::Unreachable { .. })));
-            if others_push {
-                b.write(&place(3, &[("a", "one"), ("c", "three")]));
-                b.sync(&remote).unwrap();
-            }
-            // Recorded after the push that was cut off.
-            a.write(
-                &a.text()
-                    .replace("**Visits:** 5", "**Visits:** 6")
-                    .replace("two", "two\n\n**[NOTE] d**\nfour"),
-            );
-            a.sync(&remote).unwrap();
-            let visits = if others_push { 7 } else { 6 };
-            assert!(a.text().contains(&format!("**Visits:** {visits}\n")), "{}", a.text());
-            assert_eq!((a.text().matches("two").count(), a.text().matches("four").count()), (1, 1));
-            assert_eq!(remote.text(), a.text());
-        }
-    }
-
-    #[test]
-    fn a_sync_that_was_killed_at_its_end_counts_once() {
-        let (remote, a, b) = (InMemory::default(), Worker::new(1), Worker::new(2));
-        a.write(&place(2, &[("a", "one")]));
-        a.sync(&remote).unwrap();
-        b.sync(&remote).unwrap();
-        b.write(&place(4, &[("a", "one"), ("c", "three")]));
-        b.sync(&remote).unwrap();
-        let ours = place(3, &[("a", "one"), ("b", "two")]);
-        a.write(&ours);
-        a.sync(&remote).unwrap();
-        assert!(a.text().contains("**Visits:** 5\n"), "{}", a.text());
-        // A kill before the last step leaves the files of the push.
-        let remotes = a.notebook.store().remotes(Duration::ZERO).unwrap();
-        let pushed = remote.0.copy.borrow().as_ref().unwrap().pushes.last().unwrap().clone();
-        let names = remotes.names().unwrap();
-        let agreed = names.iter().find(|name| name.ends_with(&format!("{pushed}.md"))).unwrap();
-        remotes.keep(&agreed.replace(".md", ".sent"), &a.text()).unwrap();
-        remotes.keep(&agreed.replace(".md", ".from"), &ours).unwrap();
-        drop(remotes);
-        b.sync(&remote).unwrap();
-        b.write(&b.text().replace("**Visits:** 5", "**Visits:** 6"));
-        b.sync(&remote).unwrap();
-        a.write(&a.text().replace("**Visits:** 5", "**Visits:** 7"));
-        a.sync(&remote).unwrap();
-        assert!(a.text().contains("**Visits:** 8\n"), "{}", a.text());
-        assert_eq!(remote.text(), a.text());
-    }
-
-    #[test]
-    fn a_race_that_is_lost_is_run_again() {
-        let (remote, a, b) = (InMemory::default(), Worker::new(1), Worker::new(2));
-        a.write(&place(2, &[("a", "one")]));
-        a.sync(&remote).unwrap();
-        b.sync(&remote).unwrap();
-        let mut pushes = remote.0.copy.borrow().as_ref().unwrap().pushes.clone();
-        pushes.push("rival".to_owned());
-        let bytes = place(4, &[("a", "one"), ("r", "rival")]).into_bytes();
-        *remote.0.rival.borrow_mut() = Some(Copy { bytes, version: Version::default(), pushes });
-        b.write(&place(3, &[("a", "one"), ("b", "two")]));
-        assert_eq!(b.sync(&remote).unwrap().lost_races, 1);
-        assert!(b.text().contains("**Visits:** 5\n") && b.text().contains("rival"), "{}", b.text());
-        assert_eq!(remote.text(), b.text());
-    }
-
-    #[test]
-    fn a_store_that_loses_a_write_loses_no_memory() {
-        let (remote, a, b) = (InMemory::default(), Worker::new(1), Worker::new(2));
-        a.write(&place(2, &[("a", "one")]));
-        a.sync(&remote).unwrap();
-        b.sync(&remote).unwrap();
-        let before = remote.0.copy.borrow().clone();
-        a.write(&place(3, &[("a", "one"), ("b", "two")]));
-        a.sync(&remote).unwrap();
-        *remote.0.copy.borrow_mut() = before;
-        b.write(&place(5, &[("a", "one"), ("c", "three")]));
-        b.sync(&remote).unwrap();
-        a.sync(&remote).unwrap();
-        assert_eq!(remote.text(), a.text());
-        assert!(
-            ["one", "two", "three", "**Visits:** 6\n"].iter().all(|part| a.text().contains(part)),
-            "{}",
-            a.text()
-        );
-    }
-
-    #[test]
-    fn who_lost_the_memory_file_gets_it_back() {
-        let (remote, a) = (InMemory::default(), Worker::new(1));
-        a.write(&place(2, &[("a", "one")]));
-        a.sync(&remote).unwrap();
-        let text = a.text();
-        std::fs::remove_file(&a.file).unwrap();
-        a.sync(&remote).unwrap();
-        assert_eq!((a.text(), remote.text()), (text.clone(), text));
-    }
-
-    #[test]
-    fn what_cannot_be_merged_leaves_both_sides_alone() {
-        let many: Vec<(String, String)> = (0..60).map(|n| (format!("t{n}"), format!("text {n}"))).collect();
-        let many: Vec<(&str, &str)> =
-            many.iter().map(|(title, text)| (title.as_str(), text.as_str())).collect();
-        let whole = place(2, &many);
-        for (damage, is_expected) in [
-            (
-                &b"\xff\xfe"[..],
-                (|error| matches!(error, SyncError::NotUtf8 { byte: 1, .. })) as fn(&SyncError) -> bool,
-            ),
-            (b"## World\n<<<<<<< a\nx\n=======\ny\n>>>>>>> b\n", |error| {
-                matches!(error, SyncError::Conflict { line: 2, .. })
+    /// The copy; `None` where it is unchanged.
+    fn fetch(&mut self, agreed: Option<&str>) -> Result<Option<Copy>, SyncError> {
+        self.report.requests += 1;
+        let url = || self.remote.to_string();
+        let known = agreed.map(|_| self.ledger.agreement.version.clone());
+        match self.remote.fetch(Item::Text, known.as_ref())? {
+            Fetched::Unchanged if agreed.is_some() => Ok(None),
+            Fetched::Unchanged => Err(SyncError::Failed {
+                url: url(),
+                problem: "it says that nothing changed, without a question for that".to_owned(),
             }),
-            (b"", |error| matches!(error, SyncError::Shrinks { .. })),
-        ] {
-            let (remote, a) = (InMemory::default(), Worker::new(1));
-            a.write(&whole);
-            a.sync(&remote).unwrap();
-            remote.set(damage, &[]);
-            let error = a.sync(&remote).unwrap_err();
-            assert!(is_expected(&error), "{error:?}");
-            assert_eq!(
-                (a.text(), remote.0.copy.borrow().as_ref().unwrap().bytes.as_slice()),
-                (whole.clone(), damage)
-            );
+            Fetched::Missing if agreed.is_some() && !self.options.create => {
+                Err(SyncError::Vanished { url: url() })
+            }
+            Fetched::Missing => Ok(Some(None)),
+            Fetched::Copy(bytes, version) => {
+                self.report.received_bytes += bytes.len() as u64;
+                let is_same = |(last, old): &(Vec<u8>, Version)| *last == bytes && *old != version;
+                self.empty_changes += u32::from(self.last.as_ref().is_some_and(is_same));
+                if self.empty_changes >= MAX_EMPTY_CHANGES {
+                    let problem = "the version of its copy changes, though the text does not".to_owned();
+                    return Err(SyncError::Failed { url: url(), problem });
+                }
+                self.last = Some((bytes.clone(), version.clone()));
+                Ok(Some(Some((text_of(self.remote, bytes)?, version))))
+            }
         }
-        let (remote, a) = (InMemory::default(), Worker::new(1));
-        a.write(&whole);
-        a.sync(&remote).unwrap();
-        *remote.0.copy.borrow_mut() = None;
-        assert!(matches!(a.sync(&remote), Err(SyncError::Vanished { .. })));
-        assert_eq!((a.text(), remote.text()), (whole.clone(), String::new()));
-        sync(&a.notebook, &remote, Options { create: true, ..Options::default() }).unwrap();
-        assert_eq!(remote.text(), whole);
-        a.write("");
-        assert!(matches!(a.sync(&remote), Err(SyncError::Shrinks { .. })));
-        sync(&a.notebook, &remote, Options { allow_removals: true, ..Options::default() }).unwrap();
-        assert_eq!(remote.text(), "");
     }
 
-    #[test]
-    fn a_dry_run_writes_nothing() {
-        let (remote, a) = (InMemory::default(), Worker::new(1));
-        a.write(&place(2, &[("a", "one")]));
-        let report = sync(&a.notebook, &remote, Options { dry_run: true, ..Options::default() }).unwrap();
-        assert_eq!((report.sent.memories, remote.text().as_str()), (1, ""));
-        assert!(!a.file.with_file_name(".memories").exists());
+    /// Merges, unless there is a question to ask first.
+    fn merged(&mut self, sides: &Sides<'_>, has_copy: bool) -> Result<Merged, SyncError> {
+        let Options { allow_removals, dry_run, .. } = *self.options;
+        let guard = Guard::of(self.notebook);
+        let merged = if has_copy {
+            sides.merge(&self.ledger.fleet, (!allow_removals).then_some(&guard))?
+        } else {
+            Some(Merged { text: sides.ours.to_owned(), kept: Vec::new() })
+        };
+        let merged = merged.ok_or_else(|| SyncError::Clash {
+            url: self.remote.to_string(),
+            file: self.notebook.store().path().display().to_string(),
+        })?;
+        self.report.compare(&guard, [sides.ours, sides.theirs, &merged.text]);
+        self.report.kept.clone_from(&merged.kept);
+        let asks = sides.place == Place::Unknown
+            && !allow_removals
+            && !dry_run
+            && !self.ledger.has_asked(sides.theirs);
+        if asks {
+            let lacking = sides.lacking(&self.ledger.fleet);
+            if !lacking.is_empty() {
+                self.ledger.note_question(sides.theirs)?;
+                return Err(SyncError::Strange { url: self.remote.to_string(), lacking: listed(&lacking) });
+            }
+        }
+        Ok(merged)
     }
+
+    /// Keeps, puts and takes over a merged text; `false` where another writer was faster.
+    fn finish(
+        &mut self,
+        sides: &Sides<'_>,
+        old: Option<&Version>,
+        merged: &Merged,
+        has_file: bool,
+    ) -> Result<bool, SyncError> {
+        let (ours, theirs, text) = (sides.ours, sides.theirs, merged.text.as_str());
+        let sizes = self.sizes(sides, text)?;
+        if self.options.dry_run {
+            return Ok(true);
+        }
+        let is_put = old.is_none() || text != theirs;
+        if is_put {
+            let from = old.map(|_| theirs).into_iter().chain(sides.agreed);
+            let from: Vec<&str> =
+                from.collect::<BTreeSet<&str>>().into_iter().filter(|from| *from != text).collect();
+            self.ledger.fleet.own.note_text(text, &from);
+        }
+        self.ledger.commit(has_file.then_some(ours))?;
+        if !self.ledger.publish(self.remote, &mut self.report)? {
+            return Ok(false);
+        }
+        let mut version = old.cloned().unwrap_or_default();
+        if is_put {
+            self.report.requests += 1;
+            self.report.sent_bytes += text.len() as u64;
+            match self.remote.put(Item::Text, text, old)? {
+                Put::Lost => return Ok(false),
+                Put::Done(new) => version = new,
+            }
+        }
+        let mut replaced: BTreeSet<String> = pieces(ours);
+        replaced.extend(pieces(theirs));
+        let after = pieces(text);
+        replaced.retain(|piece| !after.contains(piece));
+        let said = self.report.words().unwrap_or_default();
+        self.ledger.complete(Pending { ours, merged: text, replaced, said, sizes }, version)?;
+        Ok(true)
+    }
+
+    /// The sizes of the last day with that of the merged text, unless a side lost more than half.
+    fn sizes(&self, sides: &Sides<'_>, merged: &str) -> Result<Vec<(i64, u64)>, SyncError> {
+        let (now, size) = (self.ledger.now(), merged.len() as u64);
+        if self.options.allow_removals {
+            return Ok(vec![(now, size)]);
+        }
+        // What other known machines removed was theirs to ask for.
+        let gone = match sides.place {
+            Place::Unknown => 0,
+            _ => sides.ours.len().saturating_sub(merged.len()) as u64,
+        };
+        let mut sizes: Vec<(i64, u64)> = self.ledger.sizes();
+        sizes.iter_mut().for_each(|(_, size)| *size -= gone.min(*size));
+        let of_sides = [sides.ours, sides.theirs].map(|text| text.len() as u64 - gone.min(text.len() as u64));
+        let largest = sizes.iter().map(|(_, size)| *size).chain(of_sides).max().unwrap_or(0);
+        let memories = |text: &str| memories_document::Document::parse(text.to_owned()).count_memories();
+        let is_large =
+            || largest >= LARGE.0 || [sides.ours, sides.theirs].iter().any(|text| memories(text) >= LARGE.1);
+        if size < largest / 2 && is_large() {
+            let file = self.notebook.store().path().display().to_string();
+            let side = if sides.place == Place::Unknown { file } else { self.remote.to_string() };
+            return Err(SyncError::Shrinks { side, removed: largest - size, all: largest });
+        }
+        sizes.retain(|(_, old)| *old > size);
+        sizes.push((now, size));
+        Ok(sizes)
+    }
+}
+
+/// The first names of a list.
+fn listed(names: &[String]) -> String {
+    const SHOWN: usize = 5;
+    let more = names.len().saturating_sub(SHOWN);
+    let shown = names[..names.len().min(SHOWN)].join(", ");
+    if more == 0 { shown } else { format!("{shown}, and {more} more") }
 }

@@ -5,7 +5,8 @@
 //!
 //! * the local file is written in one transaction, and the remote copy only if it still is the merged version;
 //! * an error leaves both sides as they are;
-//! * a kill at any moment loses nothing and counts nothing twice: the module `agreement` records the push on its way.
+//! * every count is the sum of what each machine says of itself, so nothing can make it count twice;
+//! * a kill at any moment loses nothing: the module `ledger` keeps what is said before it is put.
 //!
 //! # Where to begin
 //!
@@ -31,21 +32,25 @@
 //!
 //! let shared = folder.path().join("shared.md");
 //! let remote = open(&RemoteUrl::File(shared.clone()), &Variables::default(), clock())?;
-//! sync(&notebook, &*remote, Options { lock_timeout: Duration::from_secs(10), ..Options::default() })?;
+//! sync(&notebook, &*remote, &Options { lock_timeout: Duration::from_secs(10), ..Options::default() })?;
 //! assert_eq!(std::fs::read_to_string(shared)?, std::fs::read_to_string(path)?);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod agreement;
+mod bounded;
 mod credentials;
 mod error;
 mod failure;
 mod flow;
+mod ledger;
+mod machine;
 mod object;
 mod options;
 mod remote;
 mod report;
 mod shared_file;
+#[cfg(test)]
+mod tests;
 mod texts;
 mod url;
 
@@ -55,8 +60,8 @@ pub use credentials::{Variables, destination};
 pub use error::SyncError;
 pub use flow::{read, sync};
 pub use options::Options;
-pub use remote::Remote;
-pub use report::{Brought, SyncReport};
+pub use remote::{Fetched, Item, Put, Remote, Version};
+pub use report::{Kinds, SyncReport};
 pub use url::RemoteUrl;
 
 /// Opens the remote copy at an address.

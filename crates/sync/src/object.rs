@@ -3,31 +3,28 @@
 //! Requests go through the crate `object_store`. A write bears its condition as a header: `If-Match` or
 //! `If-None-Match: *` for S3 and Azure, `x-goog-if-generation-match` for Google.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use futures_util::{StreamExt, TryStreamExt};
 use object_store::path::Path;
 use object_store::{
-    Attribute, Attributes, Error, GetOptions, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload,
-    UpdateVersion,
+    Attribute, Attributes, Error, GetOptions, ObjectStore, PutMode, PutOptions, PutPayload, UpdateVersion,
 };
 use tokio::runtime::Runtime;
 
 use crate::credentials::{Opened, Variables, open_store};
 use crate::error::SyncError;
 use crate::failure::error_of;
-use crate::remote::{Copy, Fetched, Put, Remote, Version};
+use crate::remote::{Fetched, Item, Put, Remote, Version};
 use crate::url::RemoteUrl;
 
 /// Largest copy that is fetched, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// Name of the metadata with the ids of the last pushes. Azure allows letters, digits and `_` alone, and some servers and
-/// proxies drop headers with `_`.
-const PUSHES: &str = "memoriespushes";
-
-/// The metadata of the object by which conditions are proven.
-const PROOF: &str = "proof";
+/// Machines that a copy has at most.
+const MAX_MACHINES: usize = 10_000;
 
 /// An object of a bucket.
 pub(super) struct ObjectRemote {
@@ -48,42 +45,20 @@ impl ObjectRemote {
         Ok(ObjectRemote { url: shown, store, path, runtime })
     }
 
-    fn put_at(&self, path: &Path, text: &str, mode: PutMode, pushes: &str) -> Result<Version, Error> {
-        let mut attributes = Attributes::new();
-        attributes.insert(Attribute::ContentType, "text/markdown; charset=utf-8".into());
-        if !pushes.is_empty() {
-            attributes.insert(Attribute::Metadata(PUSHES.into()), pushes.to_owned().into());
-        }
-        let options = PutOptions { mode, attributes, ..PutOptions::default() };
-        let payload = PutPayload::from(text.as_bytes().to_vec());
-        let put = self.runtime.block_on(self.store.put_opts(path, payload, options))?;
-        Ok(Version { e_tag: put.e_tag, version: put.version })
-    }
-
     fn error(&self, error: &Error) -> SyncError {
         error_of(&self.url, error)
     }
 
-    /// Writes that must be refused, and metadata that must come back, on an object of its own. The number of requests.
-    fn prove_at(&self, path: &Path) -> Result<u64, SyncError> {
-        let unconditional = |what| SyncError::Unconditional { url: self.url.clone(), what };
-        let failed = |error: Error| self.error(&error);
-        let first = self.put_at(path, "1", PutMode::Create, PROOF).map_err(failed)?;
-        let got = self.runtime.block_on(self.store.get(path)).map_err(failed)?;
-        if pushes_of(&got.attributes) != [PROOF] {
-            return Err(SyncError::NoMetadata { url: self.url.clone() });
+    fn path_of(&self, item: Item<'_>) -> Path {
+        match item {
+            Item::Text => self.path.clone(),
+            Item::Machine(name) => self.machines_path().join(format!("{name}.json")),
         }
-        match self.put_at(path, "2", PutMode::Create, "") {
-            Ok(_) => return Err(unconditional("a second creation")),
-            Err(error) if is_lost(&error) => {}
-            Err(error) => return Err(self.error(&error)),
-        }
-        self.put_at(path, "3", PutMode::Update(update(&first)), "").map_err(failed)?;
-        match self.put_at(path, "4", PutMode::Update(update(&first)), "") {
-            Ok(_) => Err(unconditional("a write over a stale version")),
-            Err(error) if is_lost(&error) => Ok(5),
-            Err(error) => Err(self.error(&error)),
-        }
+    }
+
+    /// The folder of the states of machines.
+    fn machines_path(&self) -> Path {
+        Path::from(format!("{}.machines", self.path))
     }
 }
 
@@ -94,10 +69,10 @@ impl fmt::Display for ObjectRemote {
 }
 
 impl Remote for ObjectRemote {
-    fn fetch(&self, known: Option<&Version>) -> Result<Fetched, SyncError> {
+    fn fetch(&self, item: Item<'_>, known: Option<&Version>) -> Result<Fetched, SyncError> {
         let if_none_match = known.and_then(|known| known.e_tag.clone());
         let options = GetOptions { if_none_match, ..GetOptions::default() };
-        let got = match self.runtime.block_on(self.store.get_opts(&self.path, options)) {
+        let got = match self.runtime.block_on(self.store.get_opts(&self.path_of(item), options)) {
             Ok(got) => got,
             Err(Error::NotModified { .. }) => return Ok(Fetched::Unchanged),
             Err(error) => {
@@ -112,11 +87,8 @@ impl Remote for ObjectRemote {
             return Err(SyncError::TooLarge { url: self.url.clone(), bytes: size });
         }
         let version = Version { e_tag: got.meta.e_tag.clone(), version: got.meta.version.clone() };
-        let pushes = pushes_of(&got.attributes);
         match self.runtime.block_on(got.bytes()) {
-            Ok(bytes) if bytes.len() as u64 == size => {
-                Ok(Fetched::Copy(Copy { bytes: bytes.to_vec(), version, pushes }))
-            }
+            Ok(bytes) if bytes.len() as u64 == size => Ok(Fetched::Copy(bytes.to_vec(), version)),
             _ => Err(SyncError::Unreachable {
                 url: self.url.clone(),
                 problem: "its answer was cut short".to_owned(),
@@ -124,35 +96,46 @@ impl Remote for ObjectRemote {
         }
     }
 
-    fn put(&self, text: &str, old: Option<&Version>, pushes: &[String]) -> Result<Put, SyncError> {
+    fn put(&self, item: Item<'_>, text: &str, old: Option<&Version>) -> Result<Put, SyncError> {
         let mode = old.map_or(PutMode::Create, |old| PutMode::Update(update(old)));
-        match self.put_at(&self.path, text, mode, &pushes.join(",")) {
-            Ok(version) => Ok(Put::Done(version)),
+        let kind = if item == Item::Text { "text/markdown; charset=utf-8" } else { "application/json" };
+        let attributes = Attributes::from_iter([(Attribute::ContentType, kind)]);
+        let options = PutOptions { mode, attributes, ..PutOptions::default() };
+        let payload = PutPayload::from(text.as_bytes().to_vec());
+        match self.runtime.block_on(self.store.put_opts(&self.path_of(item), payload, options)) {
+            Ok(put) => Ok(Put::Done(Version { e_tag: put.e_tag, version: put.version })),
             Err(error) if is_lost(&error) => Ok(Put::Lost),
-            // The copy is gone since it was fetched, or its bucket is.
-            Err(error @ Error::NotFound { .. }) => match (old, self.error(&error)) {
-                (Some(_), SyncError::Nothing { url }) => Err(SyncError::Vanished { url }),
-                (None, SyncError::Nothing { url }) => Err(SyncError::NoBucket { url }),
-                (_, error) => Err(error),
+            // The object is gone since it was fetched, or its bucket is.
+            Err(error @ Error::NotFound { .. }) => match (item, old, self.error(&error)) {
+                (Item::Machine(_), Some(_), SyncError::Nothing { .. }) => Ok(Put::Lost),
+                (Item::Text, Some(_), SyncError::Nothing { url }) => Err(SyncError::Vanished { url }),
+                (_, None, SyncError::Nothing { url }) => Err(SyncError::NoBucket { url }),
+                (_, _, error) => Err(error),
             },
             Err(error) => Err(self.error(&error)),
         }
     }
 
-    fn prove(&self, id: &str) -> Result<u64, SyncError> {
-        let path =
-            Path::parse(format!("{}.probe-{id}", self.path)).map_err(|error| self.error(&error.into()))?;
-        let proven = self.prove_at(&path);
-        // Where it was not made, or may not be removed, nothing is lost by that.
-        let _ = self.runtime.block_on(self.store.delete(&path));
-        proven.map(|requests| requests + 1)
+    fn machines(&self) -> Result<BTreeMap<String, Version>, SyncError> {
+        let folder = self.machines_path();
+        let listed = self.store.list(Some(&folder)).take(MAX_MACHINES).try_collect::<Vec<_>>();
+        let listed = match self.runtime.block_on(listed) {
+            Ok(listed) => listed,
+            Err(error) => {
+                return match self.error(&error) {
+                    SyncError::Nothing { .. } => Ok(BTreeMap::new()),
+                    error => Err(error),
+                };
+            }
+        };
+        let named = listed.into_iter().filter_map(|meta| {
+            let name = meta.location.filename()?.strip_suffix(".json")?.to_owned();
+            let is_name =
+                name.len() <= 80 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+            is_name.then_some((name, Version { e_tag: meta.e_tag, version: meta.version }))
+        });
+        Ok(named.collect())
     }
-}
-
-/// The ids of the last pushes into an object.
-fn pushes_of(attributes: &Attributes) -> Vec<String> {
-    let pushes = attributes.get(&Attribute::Metadata(PUSHES.into()));
-    pushes.map_or_else(Vec::new, |pushes| pushes.split(',').map(str::to_owned).collect())
 }
 
 fn update(version: &Version) -> UpdateVersion {

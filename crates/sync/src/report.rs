@@ -1,90 +1,235 @@
-//! Counts of the changes that a sync brought to each side.
+//! What a sync brought to each side, changed there, and took away.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use memories_document::Document;
-use memories_document::types::{fold_action, fold_title};
+use crate::texts::{Guard, name_of};
+use memories_document::counts::Counts;
+use memories_document::types::{Attempt, fold_title};
+use memories_document::{Document, Piece, PieceKind};
 
-/// Entries, actions and ways that one side got from the other.
+/// Numbers of things, by kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Brought {
-    /// Memories that are new or changed.
+pub struct Kinds {
+    /// Memories.
     pub memories: u64,
-    /// Times that an action was tried or worked.
+    /// Lines of people.
+    pub lines: u64,
+    /// Names of places and other sections.
+    pub names: u64,
+    /// Times that an action was tried or worked; what is said of an action, where that changed.
     pub actions: u64,
     /// Times that a way was walked.
     pub ways: u64,
+    /// Visits.
+    pub visits: u64,
+}
+
+impl Kinds {
+    /// The words for it; `None` where there is nothing.
+    pub fn words(&self) -> Option<String> {
+        let Kinds { memories, lines, names, actions, ways, visits } = *self;
+        // Who tries something or comes along a way also visits: then the visits say nothing more.
+        let visits = if memories + lines + names + actions + ways > 0 { 0 } else { visits };
+        let parts = [
+            (memories, "memory", "memories"),
+            (lines, "line", "lines"),
+            (names, "name", "names"),
+            (actions, "action", "actions"),
+            (ways, "way", "ways"),
+            (visits, "visit", "visits"),
+        ];
+        let parts = parts.iter().filter(|(count, ..)| *count > 0);
+        let parts: Vec<String> = parts
+            .map(|(count, one, many)| format!("{count} {}", if *count == 1 { one } else { many }))
+            .collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
 }
 
 /// The result of a sync.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct SyncReport {
-    /// Changes of the memory file.
-    pub received: Brought,
-    /// Changes of the remote copy.
-    pub sent: Brought,
+    /// What the memory file got.
+    pub received: Kinds,
+    /// What the remote copy got.
+    pub sent: Kinds,
+    /// What the memory file says otherwise now.
+    pub changed_here: Kinds,
+    /// What the remote copy says otherwise now.
+    pub changed_there: Kinds,
+    /// What the memory file no longer has.
+    pub removed_here: Kinds,
+    /// What the remote copy no longer has.
+    pub removed_there: Kinds,
+    /// Protected pieces that one side no longer has as they were.
+    pub protected: Vec<String>,
+    /// Pieces that the copy lacks or changed, and that stay: nobody is known to have removed them.
+    pub kept: Vec<String>,
     /// Times that another writer was faster.
     pub lost_races: u32,
     /// Requests to the store, without those for credentials and those that the client repeated by itself.
     pub requests: u64,
-    /// Bytes of texts that were fetched.
+    /// Bytes of texts and states that were fetched.
     pub received_bytes: u64,
-    /// Bytes of texts that were put, or tried to be.
+    /// Bytes of texts and states that were put, or tried to be.
     pub sent_bytes: u64,
 }
 
 impl SyncReport {
     /// Sets what the merged text brings to each side.
-    pub(super) fn compare(&mut self, ours: &str, theirs: &str, merged: &str) {
-        let of_merged = contents(merged);
-        self.received = brought(ours, merged, &of_merged);
-        self.sent = brought(theirs, merged, &of_merged);
+    pub(super) fn compare(&mut self, guard: &Guard, [ours, theirs, merged]: [&str; 3]) {
+        let of_merged = Contents::of(merged);
+        let here = Difference::between(ours, merged, &of_merged);
+        let there = Difference::between(theirs, merged, &of_merged);
+        (self.received, self.changed_here, self.removed_here) = (here.came, here.changed, here.removed);
+        (self.sent, self.changed_there, self.removed_there) = (there.came, there.changed, there.removed);
+        let gone = here.gone.iter().chain(&there.gone).filter(|piece| guard.protects(piece));
+        self.protected = gone.map(name_of).collect::<BTreeSet<String>>().into_iter().collect();
+    }
+
+    /// What came, changed and vanished, in words; `None` where nothing did.
+    pub fn words(&self) -> Option<String> {
+        let all = [
+            ("received", &self.received),
+            ("changed here", &self.changed_here),
+            ("removed here", &self.removed_here),
+            ("sent", &self.sent),
+            ("changed there", &self.changed_there),
+            ("removed there", &self.removed_there),
+        ];
+        let parts: Vec<String> =
+            all.iter().filter_map(|(verb, kinds)| Some(format!("{verb} {}", kinds.words()?))).collect();
+        (!parts.is_empty()).then(|| parts.join("; "))
+    }
+
+    /// True if the memory file lost something, or says something otherwise.
+    pub fn took_away(&self) -> bool {
+        self.changed_here != Kinds::default() || self.removed_here != Kinds::default()
     }
 }
 
-/// The parts of a text that are counted, and how often they stand there.
-#[derive(Default)]
+/// The parts of a text that are compared.
 struct Contents {
-    memories: HashMap<String, u64>,
-    actions: HashMap<String, u64>,
-    ways: HashMap<String, u64>,
+    pieces: BTreeMap<String, Piece>,
+    counts: Counts,
+    /// What is said of each action and way, but for how often.
+    said: BTreeMap<String, String>,
 }
 
-fn contents(text: &str) -> Contents {
-    let mut contents = Contents::default();
-    for (scope, section) in Document::parse(text.to_owned()).sections() {
-        let mut add = |map: fn(&mut Contents) -> &mut HashMap<String, u64>, key: String, count: u64| {
-            *map(&mut contents).entry(format!("{scope} {key}")).or_default() += count;
+impl Contents {
+    fn of(text: &str) -> Contents {
+        let document = Document::parse(text.to_owned());
+        let pieces = document.each_piece().into_iter().map(|piece| (piece.key(), piece)).collect();
+        let mut said = BTreeMap::new();
+        for (scope, section) in document.each_section() {
+            for attempt in section.tried.iter().chain(&section.worked).chain(&section.seen) {
+                let Attempt { reply, result, .. } = attempt;
+                said.insert(
+                    format!("{scope} {}", scope.key_of_action(&attempt.action)),
+                    format!("{reply} {result:?}"),
+                );
+            }
+            for way in &section.ways {
+                said.insert(format!("{scope} {:?}", way.key()), format!("{:?}", way.after));
+            }
+        }
+        Contents { pieces, counts: document.counts(), said }
+    }
+}
+
+/// The difference between two texts.
+#[derive(Default)]
+struct Difference {
+    came: Kinds,
+    changed: Kinds,
+    removed: Kinds,
+    /// Pieces that are not there as they were.
+    gone: Vec<Piece>,
+}
+
+impl Difference {
+    fn between(before: &str, after: &str, of_after: &Contents) -> Difference {
+        if before == after {
+            return Difference::default();
+        }
+        let of_before = Contents::of(before);
+        let mut found = Difference::default();
+        found.compare_pieces(&of_before, of_after);
+        found.compare_counts(&of_before.counts, &of_after.counts);
+        let is_other =
+            |(key, said): &(&String, &String)| of_after.said.get(*key).is_some_and(|new| new != *said);
+        let is_counted = found.came.actions + found.came.ways > 0;
+        let others = of_before.said.iter().filter(is_other).count() as u64;
+        // A new try also says what it showed.
+        found.changed.actions = if is_counted { 0 } else { others };
+        let all = [found.came, found.changed, found.removed];
+        if all.iter().all(|kinds| *kinds == Kinds::default()) && words(before) != words(after) {
+            found.changed.lines = 1;
+        }
+        found
+    }
+
+    fn compare_pieces(&mut self, before: &Contents, after: &Contents) {
+        let slot = |piece: &Piece| match (&piece.memory, piece.kind) {
+            (Some(memory), _) => format!("{} {}", piece.section, fold_title(&memory.title)),
+            (None, kind) => format!("{} {kind:?}", piece.section),
         };
-        for memory in &section.memories {
-            let key = format!("{} {} {:?}", fold_title(&memory.title), memory.text, memory.status);
-            add(|contents| &mut contents.memories, key, 1);
+        let new = after.pieces.iter().filter(|(key, _)| !before.pieces.contains_key(*key));
+        let mut new: BTreeMap<String, Vec<&Piece>> = new.fold(BTreeMap::new(), |mut new, (_, piece)| {
+            new.entry(slot(piece)).or_default().push(piece);
+            new
+        });
+        for (_, piece) in before.pieces.iter().filter(|(key, _)| !after.pieces.contains_key(*key)) {
+            let successor =
+                new.get_mut(&slot(piece)).filter(|_| piece.kind != PieceKind::Line).and_then(Vec::pop);
+            let kinds = if successor.is_some() { &mut self.changed } else { &mut self.removed };
+            *field(kinds, piece.kind) += 1;
+            self.gone.push(piece.clone());
         }
-        for attempt in section.tried.iter().chain(&section.worked) {
-            add(|contents| &mut contents.actions, fold_action(&attempt.action), attempt.count);
+        for piece in new.values().flatten() {
+            *field(&mut self.came, piece.kind) += 1;
         }
-        for way in &section.ways {
-            add(|contents| &mut contents.ways, format!("{} {}", fold_action(&way.action), way.to), way.count);
+        // The name of a section that is new says nothing of its own.
+        self.came.names = 0;
+    }
+
+    fn compare_counts(&mut self, before: &Counts, after: &Counts) {
+        let all = |counts: &Counts| -> BTreeMap<(String, String), i64> {
+            let of_scope = |(scope, counts): (&String, &std::collections::BTreeMap<String, i64>)| {
+                let scope = scope.clone();
+                counts
+                    .iter()
+                    .map(move |(key, count)| ((scope.clone(), key.clone()), *count))
+                    .collect::<Vec<_>>()
+            };
+            counts.iter().flat_map(of_scope).collect()
+        };
+        let (before, after) = (all(before), all(after));
+        let keys: BTreeSet<_> = before.keys().chain(after.keys()).collect();
+        for key in keys {
+            let count = |counts: &BTreeMap<_, i64>| counts.get(key).copied().unwrap_or(0);
+            let more = count(&after) - count(&before);
+            let kinds = if more > 0 { &mut self.came } else { &mut self.removed };
+            let field = match key.1.split(' ').next() {
+                Some("visits") => &mut kinds.visits,
+                Some("way") => &mut kinds.ways,
+                _ => &mut kinds.actions,
+            };
+            *field += more.unsigned_abs();
         }
     }
-    contents
 }
 
-fn brought(before: &str, after: &str, of_after: &Contents) -> Brought {
-    if before == after {
-        return Brought::default();
+fn field(kinds: &mut Kinds, kind: PieceKind) -> &mut u64 {
+    match kind {
+        PieceKind::Entry => &mut kinds.memories,
+        PieceKind::Line => &mut kinds.lines,
+        PieceKind::Name => &mut kinds.names,
     }
-    let of_before = contents(before);
-    let surplus = |after: &HashMap<String, u64>, before: &HashMap<String, u64>| {
-        let more =
-            |(key, count): (&String, &u64)| count.saturating_sub(before.get(key).copied().unwrap_or(0));
-        after.iter().map(more).sum()
-    };
-    Brought {
-        memories: surplus(&of_after.memories, &of_before.memories),
-        actions: surplus(&of_after.actions, &of_before.actions),
-        ways: surplus(&of_after.ways, &of_before.ways),
-    }
+}
+
+fn words(text: &str) -> Vec<&str> {
+    text.split_whitespace().collect()
 }

@@ -1,7 +1,8 @@
 //! A remote copy in a folder that several machines see: a memory file, written as every other one.
 //!
-//! Its state bears the ids of the last pushes, and its history serves `restore`. Locks have to work in that folder.
+//! Its sidecar folder has the states of the machines, and its history serves `restore`. Locks have to work in that folder.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 use std::time::Duration;
@@ -9,7 +10,7 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 
 use crate::error::SyncError;
-use crate::remote::{Copy, Fetched, Put, Remote, Version};
+use crate::remote::{Fetched, Item, Put, Remote, Version};
 use memories_document::types::Outcome;
 use memories_notebook::{Clock, Notebook};
 use memories_store::Store;
@@ -39,37 +40,13 @@ impl SharedFile {
         let store = Store::open(path, LOCK_TIMEOUT)?;
         Ok(SharedFile { notebook: Notebook::new(store, clock) })
     }
-}
 
-impl fmt::Display for SharedFile {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "file://{}", self.notebook.store().path().display())
-    }
-}
-
-impl Remote for SharedFile {
-    fn fetch(&self, known: Option<&Version>) -> Result<Fetched, SyncError> {
-        let store = self.notebook.store();
-        store.complete_last_change()?;
-        // Read the pushes before the text: pushes that are read later could name one whose text was not read.
-        let pushes = self.notebook.state().pushes;
-        let Some(text) = store.read()? else { return Ok(Fetched::Missing) };
-        let version = version_of(&text);
-        if known == Some(&version) {
-            return Ok(Fetched::Unchanged);
-        }
-        Ok(Fetched::Copy(Copy { bytes: text.into_bytes(), version, pushes }))
-    }
-
-    fn put(&self, text: &str, old: Option<&Version>, pushes: &[String]) -> Result<Put, SyncError> {
+    fn put_text(&self, text: &str, old: Option<&Version>) -> Result<Put, SyncError> {
         let written = self.notebook.edit::<_, Refusal>("sync", |draft| {
             let present = if draft.is_new { None } else { Some(version_of(&draft.text()?)) };
             if present.as_ref() != old {
                 return Err(Refusal::Changed);
             }
-            let mut state = draft.state()?;
-            state.pushes = pushes.to_vec();
-            draft.new_state = Some(state);
             draft.rewrite(Outcome::Synced, text.to_owned(), text.lines().count());
             Ok(())
         });
@@ -79,11 +56,58 @@ impl Remote for SharedFile {
             Err(Refusal::Failed(error)) => Err(error),
         }
     }
+}
 
-    /// Writers of a memory file wait for each other.
-    fn prove(&self, _: &str) -> Result<u64, SyncError> {
-        Ok(0)
+impl fmt::Display for SharedFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "file://{}", self.notebook.store().path().display())
     }
+}
+
+impl Remote for SharedFile {
+    fn fetch(&self, item: Item<'_>, known: Option<&Version>) -> Result<Fetched, SyncError> {
+        let store = self.notebook.store();
+        let text = match item {
+            Item::Text => {
+                store.complete_last_change()?;
+                store.read()?
+            }
+            Item::Machine(name) => store.machine(&file_of(name))?,
+        };
+        let Some(text) = text else { return Ok(Fetched::Missing) };
+        let version = version_of(&text);
+        Ok(if known == Some(&version) {
+            Fetched::Unchanged
+        } else {
+            Fetched::Copy(text.into_bytes(), version)
+        })
+    }
+
+    fn put(&self, item: Item<'_>, text: &str, old: Option<&Version>) -> Result<Put, SyncError> {
+        let Item::Machine(name) = item else { return self.put_text(text, old) };
+        let machines = self.notebook.store().machines(LOCK_TIMEOUT)?;
+        let present = machines.read(&file_of(name))?.map(|text| version_of(&text));
+        if present.as_ref() != old {
+            return Ok(Put::Lost);
+        }
+        machines.keep(&file_of(name), text)?;
+        Ok(Put::Done(version_of(text)))
+    }
+
+    fn machines(&self) -> Result<BTreeMap<String, Version>, SyncError> {
+        let store = self.notebook.store();
+        let mut machines = BTreeMap::new();
+        for file in store.machine_names()? {
+            if let (Some(name), Some(text)) = (file.strip_suffix(".json"), store.machine(&file)?) {
+                machines.insert(name.to_owned(), version_of(&text));
+            }
+        }
+        Ok(machines)
+    }
+}
+
+fn file_of(name: &str) -> String {
+    format!("{name}.json")
 }
 
 fn version_of(text: &str) -> Version {

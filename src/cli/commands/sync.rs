@@ -12,8 +12,12 @@ use crate::cli::values::parse_duration;
 #[command(after_help = "\
 Every worker records into its own file; `sync` fetches the copy, merges both as
 `merge` does, puts the result back if nobody was faster, and writes it to the
-file. An entry that both sides worded differently stays twice. An error leaves
-both sides as they are. `restore` undoes what came.
+file. Counts are the sums of all machines. An entry that both sides worded
+differently stays twice. An error leaves both sides as they are. The answer says
+what came, changed and vanished on each side; `restore` undoes what came.
+
+If no known machine wrote the copy and it lacks something, the sync asks once:
+the same command again goes on. What a person wrote, CORE and DANGER stay then.
 
 URL: s3://BUCKET/KEY, gs://BUCKET/KEY, az://CONTAINER/KEY, or file:///PATH in a
 folder that several machines see. Without it: `[sync] url` of the settings.
@@ -32,9 +36,10 @@ Examples:
 
 Exit code 3: try again later (no connection, others were always faster).
 
-With --json: {version, url, dry_run, received: {memories, actions, ways}, sent:
-{memories, actions, ways}, lost_races, requests, received_bytes, sent_bytes};
-with --watch one such line for each sync that brought something.")]
+With --json: {version, url, dry_run, received, sent, changed_here, changed_there,
+removed_here, removed_there: {memories, lines, names, actions, ways, visits} each,
+protected, kept, lost_races, requests, received_bytes, sent_bytes}; with --watch
+one such line for each sync that changed something.")]
 pub(crate) struct SyncArgs {
     /// Address of the copy [default: `url` of `[sync]` in the settings]
     #[arg(value_name = "URL")]
@@ -45,7 +50,7 @@ pub(crate) struct SyncArgs {
     /// Put a copy there anew that was there at the last sync
     #[arg(long)]
     create: bool,
-    /// Take over removals of more than half of a side
+    /// Take over all that either side removed, whoever did it
     #[arg(long)]
     allow_removals: bool,
     /// Show what would come and go; write nothing
@@ -79,7 +84,7 @@ mod syncing {
     use crate::cli::failure::{Failure, FailureKind};
     use crate::cli::interrupt::on_interrupt;
     use memories_notebook::Notebook;
-    use memories_sync::{Brought, Options, Remote, RemoteUrl, SyncReport, sync};
+    use memories_sync::{Options, Remote, RemoteUrl, SyncReport, sync};
 
     /// Interval between two looks at the running episode.
     const LOOK: Duration = Duration::from_millis(500);
@@ -116,12 +121,14 @@ mod syncing {
                 dry_run: args.dry_run,
                 lock_timeout: cli.settings.lock_timeout,
                 seed: cli.settings.seed(),
+                host: host_name(),
             };
             Ok(Syncing { notebook, remote, options })
         }
 
         pub(super) fn once(&self, seed: u64) -> Result<SyncReport, Failure> {
-            Ok(sync(&self.notebook, self.remote.as_ref(), Options { seed, ..self.options })?)
+            let options = Options { seed, ..self.options.clone() };
+            Ok(sync(&self.notebook, self.remote.as_ref(), &options)?)
         }
 
         /// Says what came and went.
@@ -133,14 +140,19 @@ mod syncing {
                 unreachable!("a report has fields")
             };
             json.as_object_mut().expect("it is one").extend(fields);
-            let said = match (words(&report.received), words(&report.sent)) {
-                (None, None) => "nothing new on either side".to_owned(),
-                (Some(received), None) => format!("received {received}"),
-                (None, Some(sent)) => format!("sent {sent}"),
-                (Some(received), Some(sent)) => format!("received {received}; sent {sent}"),
-            };
+            let said = report.words().unwrap_or_else(|| "nothing new on either side".to_owned());
             let verb = if dry_run { "would sync" } else { "synced" };
-            cli.ui.answer(&json, &format!("{verb} with {url}: {said}\n"))?;
+            let mut text = format!("{verb} with {url}: {said}\n");
+            for (names, what) in [
+                (&report.protected, "changed or removed, though protected"),
+                (&report.kept, "kept, though the copy differs"),
+            ] {
+                text.extend(names.iter().map(|name| format!("  {what}: {}\n", name)));
+            }
+            if report.took_away() && !dry_run {
+                text.push_str("  `memories restore` undoes what came\n");
+            }
+            cli.ui.answer(&json, &text)?;
             cli.ui.detail(&format!(
                 "{}, {} received, {} sent, {} lost",
                 counted(report.requests as usize, "request", "requests"),
@@ -170,9 +182,7 @@ mod syncing {
         /// One sync. What may pass is a warning.
         fn round(&self, cli: &mut Cli<'_>, number: u64) -> Result<(), Failure> {
             match self.once(cli.settings.seed().wrapping_add(number)) {
-                Ok(report) if report.received == Brought::default() && report.sent == Brought::default() => {
-                    Ok(())
-                }
+                Ok(report) if report.words().is_none() && report.kept.is_empty() => Ok(()),
                 Ok(report) => self.tell(cli, &report),
                 Err(failure) if failure.kind == FailureKind::TryAgain => {
                     cli.ui.warning(&format!("{}; it is tried again", failure.message()));
@@ -199,14 +209,15 @@ mod syncing {
         }
     }
 
-    fn words(brought: &Brought) -> Option<String> {
-        let Brought { memories, actions, ways } = brought;
-        let parts: Vec<String> =
-            [(*memories, "memory", "memories"), (*actions, "action", "actions"), (*ways, "way", "ways")]
-                .into_iter()
-                .filter(|(count, ..)| *count > 0)
-                .map(|(count, one, many)| counted(count as usize, one, many))
-                .collect();
-        (!parts.is_empty()).then(|| parts.join(", "))
+    /// The name of this host; empty where the system has none.
+    #[cfg(unix)]
+    fn host_name() -> String {
+        rustix::system::uname().nodename().to_string_lossy().into_owned()
+    }
+
+    /// No name: machines are told apart by their digits.
+    #[cfg(not(unix))]
+    fn host_name() -> String {
+        String::new()
     }
 }

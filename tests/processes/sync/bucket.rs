@@ -5,10 +5,10 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 
-/// The objects by key, with generation and pushes; and the requests that came.
+/// The objects by key, with their generation; and the requests that came.
 #[derive(Default)]
 pub struct Objects {
-    pub objects: BTreeMap<String, (Vec<u8>, u64, String)>,
+    pub objects: BTreeMap<String, (Vec<u8>, u64)>,
     pub requests: Vec<String>,
     /// The next write of this key arrives, and is never answered.
     pub silent: Option<&'static str>,
@@ -22,8 +22,10 @@ pub enum Manner {
     Right,
     /// Conditions do not count.
     Unconditional,
-    /// Objects have no metadata.
-    Forgetful,
+    /// Each answer is an error whose body never ends.
+    Endless,
+    /// The version of an object is another one in each answer.
+    Restless,
     /// Each answer has this status and body.
     Always(u16, &'static str),
     /// Writes have this status and body.
@@ -59,7 +61,7 @@ impl Bucket {
         let mut held = self.held.lock().unwrap();
         held.generation += 1;
         let generation = held.generation;
-        held.objects.insert(key.to_owned(), (bytes.to_vec(), generation, String::new()));
+        held.objects.insert(key.to_owned(), (bytes.to_vec(), generation));
     }
 
     pub fn keys(&self) -> Vec<String> {
@@ -94,6 +96,9 @@ fn answer(stream: &TcpStream, objects: &Mutex<Objects>, manner: Manner) {
     }
     let (method, key) = (head[0].as_str(), head[1].split('?').next().unwrap_or_default());
     let key = key.replace("%2F", "/").replace("%2E", ".");
+    let query = head[1].split_once('?').map_or("", |(_, query)| query).replace("%2F", "/");
+    let prefix = query.split('&').find_map(|field| field.strip_prefix("prefix="));
+    headers.extend(prefix.map(|prefix| ("prefix".to_owned(), prefix.to_owned())));
     let mut objects = objects.lock().unwrap();
     objects.requests.push(format!("{method} {key}"));
     let reply = reply(&mut objects, (method, &key), &headers, body, manner);
@@ -103,8 +108,12 @@ fn answer(stream: &TcpStream, objects: &Mutex<Objects>, manner: Manner) {
         let _ = reader.read(&mut [0]);
         return;
     }
+    drop(objects);
     let mut stream = stream;
-    let _ = stream.write_all(&reply);
+    let mut sent = stream.write_all(&reply);
+    while manner == Manner::Endless && sent.is_ok() {
+        sent = stream.write_all(&[b'x'; 1 << 16]);
+    }
 }
 
 fn reply(
@@ -115,31 +124,34 @@ fn reply(
     manner: Manner,
 ) -> Vec<u8> {
     match manner {
+        Manner::Endless => return b"HTTP/1.1 418 -\r\n\r\n<Error><Code>Endless</Code>".to_vec(),
         Manner::Always(status, body) => return whole(status, &[], body.as_bytes()),
+        Manner::Restless => objects.generation += 1,
         Manner::ReadOnly(status, body) if method != "GET" => return whole(status, &[], body.as_bytes()),
         _ => {}
     }
     let found = objects.objects.get(key).cloned();
     let tag = |generation: u64| format!("\"{generation}\"");
-    let present = found.as_ref().map(|(_, generation, _)| *generation);
+    let present = found.as_ref().map(|(_, generation)| *generation);
     let wants = |name: &str| headers.get(name).map(String::as_str);
     match (method, found) {
+        ("GET", _) if key.trim_end_matches('/').split('/').count() == 2 => {
+            list(objects, key, wants("prefix").unwrap_or_default())
+        }
         ("GET", None) => {
             whole(404, &[], b"<Error><Code>NoSuchKey</Code><Message>No such key.</Message></Error>")
         }
-        ("GET", Some((_, generation, _))) if wants("if-none-match") == Some(&tag(generation)) => {
+        ("GET", Some((_, generation))) if wants("if-none-match") == Some(&tag(generation)) => {
             whole(304, &[], b"")
         }
-        ("GET", Some((bytes, generation, pushes))) => {
+        ("GET", Some((bytes, generation))) => {
             let fields = [
                 ("etag", tag(generation)),
                 ("x-goog-generation", generation.to_string()),
                 ("last-modified", "Sat, 31 Jan 2026 10:40:00 GMT".to_owned()),
-                ("x-amz-meta-memoriespushes", pushes.clone()),
-                ("x-goog-meta-memoriespushes", pushes.clone()),
             ];
-            let fields =
-                if pushes.is_empty() || manner == Manner::Forgetful { &fields[..3] } else { &fields };
+            let generation = if manner == Manner::Restless { objects.generation } else { generation };
+            let fields = &[("etag", tag(generation)), fields[1].clone(), fields[2].clone()];
             match manner {
                 Manner::Torn => {
                     let mut reply = whole(200, fields, &bytes);
@@ -167,17 +179,29 @@ fn reply(
                 return whole(412, &[], b"<Error><Code>PreconditionFailed</Code></Error>");
             }
             objects.generation += 1;
-            let pushes = wants("x-amz-meta-memoriespushes").or(wants("x-goog-meta-memoriespushes"));
             let generation = objects.generation;
-            objects.objects.insert(key.to_owned(), (body, generation, pushes.unwrap_or_default().to_owned()));
+            objects.objects.insert(key.to_owned(), (body, generation));
             whole(200, &[("etag", tag(generation)), ("x-goog-generation", generation.to_string())], b"")
-        }
-        ("DELETE", _) => {
-            objects.objects.remove(key);
-            whole(204, &[], b"")
         }
         _ => whole(405, &[], b""),
     }
+}
+
+/// The objects of a bucket whose keys begin with the prefix that is asked for.
+fn list(objects: &Objects, bucket: &str, prefix: &str) -> Vec<u8> {
+    let bucket = format!("{}/", bucket.trim_end_matches('/'));
+    let mut found = String::new();
+    for (key, (bytes, generation)) in &objects.objects {
+        if let Some(key) = key.strip_prefix(&bucket).filter(|key| key.starts_with(prefix)) {
+            found.push_str(&format!(
+                "<Contents><Key>{key}</Key><LastModified>2026-01-31T10:40:00.000Z</LastModified><ETag>\"{generation}\"</ETag>\
+                 <Size>{}</Size></Contents>",
+                bytes.len()
+            ));
+        }
+    }
+    let answer = format!("<ListBucketResult><IsTruncated>false</IsTruncated>{found}</ListBucketResult>");
+    whole(200, &[], answer.as_bytes())
 }
 
 fn whole(status: u16, headers: &[(&str, String)], body: &[u8]) -> Vec<u8> {
