@@ -199,10 +199,10 @@ mod tests {
         assert_eq!(first.as_ptr(), live.data().as_ptr(), "the same bytes");
         fs::write(&path, "## World\n\n**[NOTE] Bell**\nIt rings loudly.\n").unwrap();
         live.poll().unwrap();
-        assert!(text(&mut live).contains("loudly"));
+        assert!(data_of(&mut live).contains("loudly"));
     }
 
-    fn text(live: &mut Live) -> String {
+    fn data_of(live: &mut Live) -> String {
         String::from_utf8(live.data().to_vec()).unwrap()
     }
 
@@ -221,7 +221,7 @@ mod tests {
         let store = Store::open(path.clone(), Duration::from_secs(5)).unwrap();
         let limits = Limits::default().at(&clock.now());
         let mut live = Live::open(store, PageFacts::default(), limits, clock).unwrap();
-        assert!(text(&mut live).contains("today"), "{}", text(&mut live));
+        assert!(data_of(&mut live).contains("today"), "{}", data_of(&mut live));
 
         is_later.store(true, Ordering::Relaxed);
         fs::write(&path, format!("{text}\n**[NOTE] Rope** *(Ep1, T2)*\nA rope hangs here.\n")).unwrap();

@@ -423,7 +423,7 @@ mod tests {
         let ends: HashMap<u64, &str> = places.collect();
         let judgement = Judgement::of(section, &circumstances);
         let actions = Actions::of(section, &judgement, &names, &ends);
-        actions.with_circumstances(&scope, section, &circumstances).render(format)
+        actions.with_circumstances(&scope, section, &circumstances).render(format).into()
     }
 
     #[test]

@@ -129,10 +129,8 @@ impl<'a> Judgement<'a> {
         let looks_around = fold_action(&seen.action) == "look";
         let things: HashSet<String> =
             words(&seen.action).skip(1).filter(|word| names_a_thing(word)).collect();
-        let first = |turn| match looks_around {
-            true => later.first_of_all(turn),
-            false => later.first_naming(&things, turn),
-        };
+        let first =
+            |turn| if looks_around { later.first_of_all(turn) } else { later.first_naming(&things, turn) };
         match if seen.episode == running { first(Some(seen.turn)) } else { first(None) } {
             None => Verdict::Seen,
             Some(at) => {

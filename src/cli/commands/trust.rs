@@ -127,12 +127,11 @@ pub(crate) fn run(
 fn trust_folder(ui: &mut Ui, user_folder: &Path, path: &Path, dry_run: bool) -> Result<u8, Failure> {
     let entry = Trusted::of_folder(path).map_err(|error| unreadable(path, error))?;
     let shown = path.display();
-    let (outcome, text) = match dry_run {
-        true => ("dry_run", format!("with trust, files of other users in {shown} and below count\n")),
-        false => {
-            TrustList::add(user_folder, &entry)?;
-            ("trusted", format!("trusted {shown}: files of other users in it and below count\n"))
-        }
+    let (outcome, text) = if dry_run {
+        ("dry_run", format!("with trust, files of other users in {shown} and below count\n"))
+    } else {
+        TrustList::add(user_folder, &entry)?;
+        ("trusted", format!("trusted {shown}: files of other users in it and below count\n"))
     };
     ui.answer(&json!({"outcome": outcome, "file": shown.to_string(), "keys": {}}), &text)
 }

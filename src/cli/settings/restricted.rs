@@ -51,7 +51,8 @@ pub(crate) fn restricted_keys(layer: &Layer) -> Vec<&'static str> {
         layer.get(key).is_some_and(|value| match rule {
             Rule::Any => true,
             Rule::AllBut(harmless) => {
-                value.as_str().map(str::trim) != Some(harmless) && value.to_string() != *harmless
+                let shown = value.as_str().map_or_else(|| value.to_string(), |text| text.trim().to_owned());
+                shown != *harmless
             }
             Rule::Outside => value.as_str().is_some_and(|path| leads_out(layer.folder(), Path::new(path))),
             Rule::MemoryFile => value.as_str().map(Path::new).is_some_and(|path| {

@@ -138,10 +138,11 @@ pub(super) fn is_tag(before: &str, behind: &str) -> bool {
     }
     let count = |names: &[&str]| words.iter().filter(|word| names.contains(&&***word)).count();
     let (strong, weak) = (count(&STRONG), count(&WEAK));
-    match is_type {
+    if is_type {
         // Components of pages have such names, too.
-        true => !words.is_empty() && strong + weak == words.len(),
-        false => strong > 0 || weak > usize::from(!is_closing),
+        !words.is_empty() && strong + weak == words.len()
+    } else {
+        strong > 0 || weak > usize::from(!is_closing)
     }
 }
 

@@ -103,7 +103,7 @@ fn card(text: &[u8]) -> Option<usize> {
         })
         .sum();
     let ends = !text.get(length).is_some_and(u8::is_ascii_alphanumeric);
-    ((13..=19).contains(&digits.len()) && sum % 10 == 0 && ends).then_some(length)
+    ((13..=19).contains(&digits.len()) && sum.is_multiple_of(10) && ends).then_some(length)
 }
 
 /// The length of a telephone number.
@@ -123,8 +123,8 @@ fn telephone(text: &[u8]) -> Option<usize> {
     let in_groups = inside.iter().any(|byte| !byte.is_ascii_digit());
     let fits = match text[0] {
         b'+' => (8..=15).contains(&digits),
-        b'(' => digits >= 8 && digits <= 15 && inside.contains(&b')'),
-        _ => digits >= 8 && digits <= 13 && in_groups && !inside.contains(&b'.'),
+        b'(' => (8..=15).contains(&digits) && inside.contains(&b')'),
+        _ => (8..=13).contains(&digits) && in_groups && !inside.contains(&b'.'),
     };
     let ends = !text.get(end).is_some_and(u8::is_ascii_alphanumeric);
     (fits && ends).then_some(end)
