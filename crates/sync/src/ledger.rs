@@ -146,7 +146,6 @@ impl<'a> Ledger<'a> {
             }
             report.requests += 1;
             let Fetched::Copy(bytes, version) = remote.fetch(Item::Machine(&name), None)? else { continue };
-            report.received_bytes += bytes.len() as u64;
             // What cannot be read, its machine or somebody who has it puts anew.
             let there = Machine::parse(&bytes, &name).unwrap_or_else(|| Machine::new(name.clone()));
             if name == self.fleet.own.machine {
@@ -314,7 +313,6 @@ impl<'a> Ledger<'a> {
             }
             let text = state.render();
             report.requests += 1;
-            report.sent_bytes += text.len() as u64;
             match remote.put(
                 Item::Machine(&state.machine),
                 &text,

@@ -71,9 +71,9 @@ pub struct SyncReport {
     pub lost_races: u32,
     /// Requests to the store, without those for credentials and those that the client repeated by itself.
     pub requests: u64,
-    /// Bytes of texts and states that were fetched.
+    /// Bytes of texts that were fetched, without the states of machines.
     pub received_bytes: u64,
-    /// Bytes of texts and states that were put, or tried to be.
+    /// Bytes of texts that were put, or tried to be, without the states of machines.
     pub sent_bytes: u64,
 }
 
