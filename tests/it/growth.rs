@@ -114,8 +114,6 @@ const SHAPES: [(&str, Shape); 27] = [
     ("one long line", |n| format!("{HEAD}{}\n", "ab ".repeat(30 * n))),
 ];
 
-const COMMANDS: [&[&str]; 4] = [&["recall", "5"], &["check"], &["query", "what is x"], &["map"]];
-
 /// The time of the processor that a command takes in a folder.
 fn time_of(folder: &Path, arguments: &[&str]) -> Duration {
     let _ = fs::remove_dir_all(folder.join(".memories"));
@@ -146,18 +144,36 @@ fn growth(folder: &Path, arguments: &[&str], texts: &[String; 2]) -> (f64, Durat
     (large.as_secs_f64() / small.as_secs_f64(), large)
 }
 
-#[test]
-fn twice_the_text_takes_twice_the_time() {
+/// Fails for each shape of which twice the text takes this command much more than twice the time.
+#[track_caller]
+fn grows_as_the_text_does(arguments: &[&str]) {
     let scratch = tempfile::tempdir().unwrap();
     let mut slow = Vec::new();
     for (name, shape) in SHAPES {
-        let texts = [shape(1500), shape(3000)];
-        for arguments in COMMANDS {
-            let (times, took) = growth(scratch.path(), arguments, &texts);
-            if times >= TOO_MUCH && took >= LITTLE {
-                slow.push(format!("{name}, {}: {times:.1} times, {took:?}", arguments[0]));
-            }
+        let (times, took) = growth(scratch.path(), arguments, &[shape(1000), shape(2000)]);
+        if times >= TOO_MUCH && took >= LITTLE {
+            slow.push(format!("{name}: {times:.1} times, {took:?}"));
         }
     }
     assert!(slow.is_empty(), "{}", slow.join("\n"));
+}
+
+#[test]
+fn recall_of_twice_the_text_takes_twice_the_time() {
+    grows_as_the_text_does(&["recall", "5"]);
+}
+
+#[test]
+fn check_of_twice_the_text_takes_twice_the_time() {
+    grows_as_the_text_does(&["check"]);
+}
+
+#[test]
+fn query_of_twice_the_text_takes_twice_the_time() {
+    grows_as_the_text_does(&["query", "what is x"]);
+}
+
+#[test]
+fn map_of_twice_the_text_takes_twice_the_time() {
+    grows_as_the_text_does(&["map"]);
 }

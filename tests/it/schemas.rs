@@ -376,8 +376,9 @@ fn words_in_braces(text: &str) -> impl Iterator<Item = &str> {
         depth += i32::from(c == '{') - i32::from(c == '}');
         c == '}' && depth == 0
     });
-    let words = text[..end.unwrap_or(text.len())].split(|c: char| !c.is_ascii_lowercase() && c != '_');
-    words.filter(|word| word.len() > 1)
+    let words = text[..end.unwrap_or(text.len())]
+        .split(|c: char| !c.is_ascii_lowercase() && !c.is_ascii_digit() && c != '_');
+    words.filter(|word| word.len() > 1 && !word.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 #[test]

@@ -153,60 +153,6 @@ impl Store {
         }
     }
 
-    /// The right to sync this file with remote copies. Waits for other processes that do so, up to `limit`.
-    ///
-    /// # Errors
-    ///
-    /// When another one still does so then, and when the sidecar cannot be made.
-    pub fn remotes(&self, limit: Duration) -> Result<Remotes, StoreError> {
-        Remotes::open(&self.sidecar, remotes::REMOTES, limit)
-    }
-
-    /// A text that is kept for a remote copy, for a process that only looks; `None` where there is none.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be read, or is not UTF-8.
-    pub fn remote_text(&self, name: &str) -> Result<Option<String>, StoreError> {
-        Remotes::look(&self.sidecar, remotes::REMOTES, name)
-    }
-
-    /// The names of all texts that are kept for remote copies.
-    ///
-    /// # Errors
-    ///
-    /// When the folder cannot be read.
-    pub fn remote_names(&self) -> Result<Vec<String>, StoreError> {
-        Remotes::look_names(&self.sidecar, remotes::REMOTES)
-    }
-
-    /// The right to write the states of machines whose remote copy this file is. Waits up to `limit`.
-    ///
-    /// # Errors
-    ///
-    /// As [`Store::remotes`].
-    pub fn machines(&self, limit: Duration) -> Result<Remotes, StoreError> {
-        Remotes::open(&self.sidecar, remotes::MACHINES, limit)
-    }
-
-    /// The state of a machine whose remote copy this file is; `None` where there is none.
-    ///
-    /// # Errors
-    ///
-    /// As [`Store::remote_text`].
-    pub fn machine(&self, name: &str) -> Result<Option<String>, StoreError> {
-        Remotes::look(&self.sidecar, remotes::MACHINES, name)
-    }
-
-    /// The names of the states of machines.
-    ///
-    /// # Errors
-    ///
-    /// When the folder cannot be read.
-    pub fn machine_names(&self) -> Result<Vec<String>, StoreError> {
-        Remotes::look_names(&self.sidecar, remotes::MACHINES)
-    }
-
     /// The path as it was given, for messages.
     pub fn path(&self) -> &Path {
         &self.path

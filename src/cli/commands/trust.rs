@@ -23,9 +23,9 @@ Read the keys that are shown: what `command` names runs with your rights. A file
 that changes is no longer trusted. Programs that it names are not part of it.
 With --sha256 exactly the content is trusted that --dry-run has shown before.
 
-With a folder, what other users own in it and below counts as yours: Memories.md,
-memories.toml and .git. Otherwise such a file is passed over with a warning, as
-git does without `safe.directory`, and hooks are silent.
+With a folder, what other users own in it and below counts as yours:
+Memories.md, memories.toml and .git. Otherwise such a file is passed over with a
+warning, as git does without `safe.directory`, and hooks are silent.
 
 The list is the file `trusted` in the folder of your own settings, which is
 `memories` in $XDG_CONFIG_HOME, else in ~/.config. A memories.toml in that
