@@ -41,7 +41,8 @@ fn long_flags(help: &str) -> BTreeSet<String> {
         let line = line.trim_start();
         let line = line.split_once(", ").filter(|(short, _)| short.len() == 2).map_or(line, |(_, long)| long);
         let name = line.strip_prefix("--")?;
-        let end = name.find(|c: char| !c.is_ascii_lowercase() && c != '-').unwrap_or(name.len());
+        let in_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        let end = name.find(|c| !in_name(c)).unwrap_or(name.len());
         Some(name[..end].to_owned())
     };
     help.lines().filter_map(flag).collect()
