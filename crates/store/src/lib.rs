@@ -91,7 +91,7 @@ pub use other_file::{OtherFile, make_folders, real_path, remove_empty_folder};
 pub use path::{foreign_owner, is_markdown, refuse_link_out, without_dots};
 pub use platform::changed_at;
 pub use private_file::{change_private, read_bounded};
-pub use remotes::Remotes;
+pub use remotes::{Remotes, Shelf};
 pub use scratch::ScratchFile;
 pub use sidecar::{INDEX, SERVED_INDEX, Sidecar};
 pub use state::{Agreement, MachineNote, RemoteVersion, State};
@@ -151,6 +151,16 @@ impl Store {
             Err(StoreError::Locked { .. }) => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    /// What is kept for the remote copies of this file.
+    pub fn remotes(&self) -> Shelf<'_> {
+        Shelf::remotes(&self.sidecar)
+    }
+
+    /// The states of machines whose remote copy this file is.
+    pub fn machines(&self) -> Shelf<'_> {
+        Shelf::machines(&self.sidecar)
     }
 
     /// The path as it was given, for messages.

@@ -7,24 +7,18 @@
 use std::io::Write;
 use std::time::Duration;
 
-use crate::Store;
 use crate::error::{StoreError, unless_missing};
 use crate::folder::Folder;
 use crate::lock::Lock;
 use crate::sidecar::Sidecar;
 
-/// A folder of texts, with the lock of the only process that writes it and keeps nobody from writing the file.
+/// A folder of texts in the sidecar, which one process at a time may write. It keeps nobody from writing the file.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Shelf {
+pub struct Shelf<'a> {
+    sidecar: &'a Sidecar,
     folder: &'static str,
     lock: &'static str,
 }
-
-/// What is kept for the remote copies of a memory file.
-pub(super) const REMOTES: Shelf = Shelf { folder: "remotes", lock: "sync-lock" };
-
-/// The states of machines whose remote copy a memory file is.
-pub(super) const MACHINES: Shelf = Shelf { folder: "machines", lock: "machines-lock" };
 
 /// Ending of a file that is being written.
 const TEMPORARY: &str = ".new";
@@ -36,84 +30,56 @@ pub struct Remotes {
     folder: Folder,
 }
 
-impl Store {
-    /// The right to sync this file with remote copies. Waits for other processes that do so, up to `limit`.
+impl<'a> Shelf<'a> {
+    /// What is kept for the remote copies of a memory file.
+    pub(super) fn remotes(sidecar: &'a Sidecar) -> Shelf<'a> {
+        Shelf { sidecar, folder: "remotes", lock: "sync-lock" }
+    }
+
+    /// The states of machines whose remote copy a memory file is.
+    pub(super) fn machines(sidecar: &'a Sidecar) -> Shelf<'a> {
+        Shelf { sidecar, folder: "machines", lock: "machines-lock" }
+    }
+
+    /// The right to write the folder. Waits for other processes that have it, up to `limit`.
     ///
     /// # Errors
     ///
-    /// When another one still does so then, and when the sidecar cannot be made.
-    pub fn remotes(&self, limit: Duration) -> Result<Remotes, StoreError> {
-        Remotes::open(self.sidecar(), REMOTES, limit)
-    }
-
-    /// A text that is kept for a remote copy, for a process that only looks; `None` where there is none.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be read, or is not UTF-8.
-    pub fn remote_text(&self, name: &str) -> Result<Option<String>, StoreError> {
-        Remotes::look(self.sidecar(), REMOTES, name)
-    }
-
-    /// The names of all texts that are kept for remote copies.
-    ///
-    /// # Errors
-    ///
-    /// When the folder cannot be read.
-    pub fn remote_names(&self) -> Result<Vec<String>, StoreError> {
-        Remotes::look_names(self.sidecar(), REMOTES)
-    }
-
-    /// The right to write the states of machines whose remote copy this file is. Waits up to `limit`.
-    ///
-    /// # Errors
-    ///
-    /// As [`Store::remotes`].
-    pub fn machines(&self, limit: Duration) -> Result<Remotes, StoreError> {
-        Remotes::open(self.sidecar(), MACHINES, limit)
-    }
-
-    /// The state of a machine whose remote copy this file is; `None` where there is none.
-    ///
-    /// # Errors
-    ///
-    /// As [`Store::remote_text`].
-    pub fn machine(&self, name: &str) -> Result<Option<String>, StoreError> {
-        Remotes::look(self.sidecar(), MACHINES, name)
-    }
-
-    /// The names of the states of machines.
-    ///
-    /// # Errors
-    ///
-    /// When the folder cannot be read.
-    pub fn machine_names(&self) -> Result<Vec<String>, StoreError> {
-        Remotes::look_names(self.sidecar(), MACHINES)
-    }
-}
-
-impl Remotes {
-    /// Takes the right, and waits for other processes that have it, up to `limit`.
-    pub(super) fn open(sidecar: &Sidecar, shelf: Shelf, limit: Duration) -> Result<Remotes, StoreError> {
-        let (lock, sidecar) = Lock::acquire(sidecar, shelf.lock, limit)?;
-        let folder = match sidecar.folder(shelf.folder)? {
+    /// When another one still has it then, and when the sidecar cannot be made.
+    pub fn lock(&self, limit: Duration) -> Result<Remotes, StoreError> {
+        let (lock, sidecar) = Lock::acquire(self.sidecar, self.lock, limit)?;
+        let folder = match sidecar.folder(self.folder)? {
             Some(folder) => folder,
-            None => sidecar.make_folder(shelf.folder)?,
+            None => sidecar.make_folder(self.folder)?,
         };
         folder.make_private().map_err(StoreError::write("close to others", &folder.path("")))?;
         Ok(Remotes { _lock: lock, folder })
     }
 
     /// A text that is kept, for a process that only looks; `None` where there is none.
-    pub(super) fn look(sidecar: &Sidecar, shelf: Shelf, name: &str) -> Result<Option<String>, StoreError> {
-        look_in(sidecar, shelf)?.map_or(Ok(None), |folder| read(&folder, name))
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read, or is not UTF-8.
+    pub fn read(&self, name: &str) -> Result<Option<String>, StoreError> {
+        self.look()?.map_or(Ok(None), |folder| read(&folder, name))
     }
 
     /// The names of all texts that are kept, for a process that only looks.
-    pub(super) fn look_names(sidecar: &Sidecar, shelf: Shelf) -> Result<Vec<String>, StoreError> {
-        look_in(sidecar, shelf)?.map_or(Ok(Vec::new()), |folder| names(&folder))
+    ///
+    /// # Errors
+    ///
+    /// When the folder cannot be read.
+    pub fn names(&self) -> Result<Vec<String>, StoreError> {
+        self.look()?.map_or(Ok(Vec::new()), |folder| names(&folder))
     }
 
+    fn look(&self) -> Result<Option<Folder>, StoreError> {
+        self.sidecar.open()?.map_or(Ok(None), |folder| folder.folder(self.folder))
+    }
+}
+
+impl Remotes {
     /// A text that is kept; `None` where there is none.
     ///
     /// # Errors
@@ -160,10 +126,6 @@ impl Remotes {
     }
 }
 
-fn look_in(sidecar: &Sidecar, shelf: Shelf) -> Result<Option<Folder>, StoreError> {
-    sidecar.open()?.map_or(Ok(None), |folder| folder.folder(shelf.folder))
-}
-
 fn names(folder: &Folder) -> Result<Vec<String>, StoreError> {
     let names = folder.names().map_err(StoreError::read(&folder.path("")))?;
     let names = names.into_iter().filter_map(|name| name.into_string().ok());
@@ -186,18 +148,20 @@ mod tests {
     fn texts_are_kept_by_name_and_one_process_syncs_at_a_time() {
         let scratch = tempfile::tempdir().unwrap();
         let sidecar = Sidecar::of(&scratch.path().join("Memories.md"));
-        assert_eq!(Remotes::look(&sidecar, REMOTES, "a.md").unwrap(), None);
-        let remotes = Remotes::open(&sidecar, REMOTES, Duration::ZERO).unwrap();
+        let shelf = Shelf::remotes(&sidecar);
+        assert_eq!(shelf.read("a.md").unwrap(), None);
+        let remotes = shelf.lock(Duration::ZERO).unwrap();
         remotes.keep("a.md", "one").unwrap();
         remotes.keep("a.md", "two").unwrap();
         assert_eq!(
             (remotes.read("a.md").unwrap().as_deref(), remotes.names().unwrap().len()),
             (Some("two"), 1)
         );
-        assert_eq!(Remotes::look(&sidecar, REMOTES, "a.md").unwrap().as_deref(), Some("two"));
-        assert!(matches!(Remotes::open(&sidecar, REMOTES, Duration::ZERO), Err(StoreError::Locked { .. })));
+        let shelf = Shelf::remotes(&sidecar);
+        assert_eq!(shelf.read("a.md").unwrap().as_deref(), Some("two"));
+        assert!(matches!(shelf.lock(Duration::ZERO), Err(StoreError::Locked { .. })));
         drop(remotes);
-        let remotes = Remotes::open(&sidecar, REMOTES, Duration::ZERO).unwrap();
+        let remotes = shelf.lock(Duration::ZERO).unwrap();
         remotes.remove("a.md").unwrap();
         remotes.remove("a.md").unwrap();
         assert_eq!(remotes.read("a.md").unwrap(), None);

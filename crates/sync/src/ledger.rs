@@ -66,7 +66,7 @@ impl<'a> Ledger<'a> {
         options: &Options,
     ) -> Result<Ledger<'a>, SyncError> {
         let store = notebook.store();
-        let remotes = if options.dry_run { None } else { Some(store.remotes(options.lock_timeout)?) };
+        let remotes = if options.dry_run { None } else { Some(store.remotes().lock(options.lock_timeout)?) };
         if remotes.is_some() {
             // A kill between text and state would leave a text that seems to be newer.
             store.complete_last_change()?;
@@ -74,22 +74,22 @@ impl<'a> Ledger<'a> {
         let state = notebook.state();
         let key = hash(&url);
         let mut fleet = Fleet::default();
-        for name in store.remote_names()? {
+        for name in store.remotes().names()? {
             let Some(machine) = name.strip_prefix(OTHER).and_then(|name| name.strip_suffix(".json")) else {
                 continue;
             };
-            let text = store.remote_text(&name)?.unwrap_or_default();
+            let text = store.remotes().read(&name)?.unwrap_or_default();
             fleet
                 .others
                 .extend(Machine::parse(text.as_bytes(), machine).map(|state| (machine.to_owned(), state)));
         }
         let note = state.machine.unwrap_or_default();
-        let own = store.remote_text(&own_file(&note.name, note.sequence))?;
+        let own = store.remotes().read(&own_file(&note.name, note.sequence))?;
         let own = own.and_then(|own| Machine::parse(own.as_bytes(), &note.name));
         let agreement = state.remotes.get(&key).cloned().unwrap_or_default();
         let mut ledger = Ledger { notebook, url, key, remotes, fleet, note, agreement };
         match own {
-            Some(own) if store.remote_text(&text_file(&ledger.note.seen))?.is_some() => {
+            Some(own) if store.remotes().read(&text_file(&ledger.note.seen))?.is_some() => {
                 ledger.fleet.own = own
             }
             _ => {
@@ -107,7 +107,7 @@ impl<'a> Ledger<'a> {
         if self.agreement.text.is_empty() {
             return Ok(None);
         }
-        Ok(self.notebook.store().remote_text(&text_file(&self.agreement.text))?)
+        Ok(self.notebook.store().remotes().read(&text_file(&self.agreement.text))?)
     }
 
     /// Sizes of the last day.
@@ -174,7 +174,7 @@ impl<'a> Ledger<'a> {
     fn meet_own(&mut self, there: &Machine) -> Result<(), SyncError> {
         let own = &self.fleet.own.machine;
         let put = self.agreement.put;
-        let read = |sequence| self.notebook.store().remote_text(&own_file(own, sequence));
+        let read = |sequence| self.notebook.store().remotes().read(&own_file(own, sequence));
         if there.sequence <= put || read(there.sequence)?.is_some_and(|text| text == there.render()) {
             return Ok(());
         }
@@ -213,7 +213,7 @@ impl<'a> Ledger<'a> {
             self.fleet.own.note_own(texts);
             found
         } else {
-            self.notebook.store().remote_text(&text_file(&self.note.seen))?.unwrap_or_default()
+            self.notebook.store().remotes().read(&text_file(&self.note.seen))?.unwrap_or_default()
         };
         if before != ours {
             if !is_new {

@@ -72,7 +72,7 @@ impl Remote for SharedFile {
                 store.complete_last_change()?;
                 store.read()?
             }
-            Item::Machine(name) => store.machine(&file_of(name))?,
+            Item::Machine(name) => store.machines().read(&file_of(name))?,
         };
         let Some(text) = text else { return Ok(Fetched::Missing) };
         let version = version_of(&text);
@@ -85,7 +85,7 @@ impl Remote for SharedFile {
 
     fn put(&self, item: Item<'_>, text: &str, old: Option<&Version>) -> Result<Put, SyncError> {
         let Item::Machine(name) = item else { return self.put_text(text, old) };
-        let machines = self.notebook.store().machines(LOCK_TIMEOUT)?;
+        let machines = self.notebook.store().machines().lock(LOCK_TIMEOUT)?;
         let present = machines.read(&file_of(name))?.map(|text| version_of(&text));
         if present.as_ref() != old {
             return Ok(Put::Lost);
@@ -97,8 +97,8 @@ impl Remote for SharedFile {
     fn machines(&self) -> Result<BTreeMap<String, Version>, SyncError> {
         let store = self.notebook.store();
         let mut machines = BTreeMap::new();
-        for file in store.machine_names()? {
-            if let (Some(name), Some(text)) = (file.strip_suffix(".json"), store.machine(&file)?) {
+        for file in store.machines().names()? {
+            if let (Some(name), Some(text)) = (file.strip_suffix(".json"), store.machines().read(&file)?) {
                 machines.insert(name.to_owned(), version_of(&text));
             }
         }

@@ -36,11 +36,11 @@ Examples:
 
 Exit code 3: try again later (no connection, others were always faster).
 
-With --json: {version, url, dry_run, received, sent, changed_here, changed_there,
-removed_here, removed_there, protected, kept, lost_races, requests,
-received_bytes, sent_bytes}, the first six after dry_run with {memories, lines,
-names, actions, ways, visits}; with --watch one such line for each sync that
-changed something.")]
+With --json: {version, url, dry_run, received, sent, changed_here,
+changed_there, removed_here, removed_there, protected, kept, lost_races,
+requests, received_bytes, sent_bytes}, the first six after dry_run with
+{memories, lines, names, actions, ways, visits}; with --watch one such line for
+each sync that changed something.")]
 pub(crate) struct SyncArgs {
     /// Address of the copy [default: `url` of `[sync]` in the settings]
     #[arg(value_name = "URL")]
