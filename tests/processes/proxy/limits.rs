@@ -1,6 +1,6 @@
 //! Callers that hold connections, send slowly, or send more than the proxy keeps.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
@@ -14,11 +14,13 @@ fn connect(proxy: &Proxy) -> TcpStream {
     stream
 }
 
-/// All that comes until the connection ends.
+/// All that comes until the connection ends. What the server has not read by then makes it a reset.
 fn rest(mut stream: &TcpStream) -> String {
     let mut text = String::new();
-    stream.read_to_string(&mut text).unwrap();
-    text
+    match stream.read_to_string(&mut text) {
+        Err(error) if error.kind() != ErrorKind::ConnectionReset => panic!("{error}"),
+        _ => text,
+    }
 }
 
 fn head(proxy: &Proxy, length: usize) -> String {
