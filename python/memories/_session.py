@@ -28,9 +28,6 @@ LONGEST = 16_000
 #: Seconds that the program has to end by itself.
 PATIENCE = 5.0
 
-#: Tools whose structured answer is that of the command line.
-SAME_ANSWER = frozenset({"record_turn", "find_path", "unexplored", "next_steps"})
-
 #: A notice that `--quiet` leaves out where there is no session.
 NOTICE = re.compile("^warning: no model configured: .*$", re.MULTILINE)
 
@@ -115,7 +112,7 @@ class Session:
         if result.get("isError"):
             error = meta["memories/error"]
             raise MemoriesError(error["error"], error["hint"], error["code"])
-        answer: Message | None = result["structuredContent"] if tool in SAME_ANSWER else meta.get("memories/answer")
+        answer: Message | None = meta.get("memories/answer")
         if answer is not None:
             _process.warn(NOTICE.sub("", result["content"][0]["text"]), answer)
         return answer

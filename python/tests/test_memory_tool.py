@@ -154,6 +154,9 @@ class Player:
         elif self.is_refused_path(command, ours):
             self.met["a path that hides where it leads"] += 1
             self.restore()
+        elif " looks like " in ours[1] and theirs[0] == "text":
+            self.met["a path that looks like another"] += 1
+            self.restore()
         elif "cannot be written: line" in ours[1] and theirs[0] == "text":
             self.met["a control character"] += 1
             self.restore()
@@ -346,6 +349,7 @@ def test_random_commands_are_answered_as_by_the_file_system(
         "a refused command left folders",
         "an error of the system",
         "a path that hides where it leads",
+        "a path that looks like another",
         "a control character",
         "the size of a folder",
         "the memory file is listed",

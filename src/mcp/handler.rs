@@ -18,7 +18,6 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::transport::io::stdio_pipes;
 use rmcp::{ServerHandler, serve_server};
-use serde_json::Value;
 use tokio::io::AsyncReadExt;
 use tokio::sync::Semaphore;
 
@@ -116,6 +115,8 @@ impl Server {
                     text.push_str(&format!("warning: {}\n", continued(warning, INDENT)));
                 }
                 self.log(context, LoggingLevel::Debug, &format!("{tool}: done")).await;
+                let is_same = SAME_ANSWER.contains(&tool) && said::is_for_programs(&context.meta);
+                let for_programs = for_programs.or_else(|| is_same.then(|| data.clone()));
                 said::answer(ModelText::of(&text), ModelValue::of(data), for_programs)
             }
             Err(refusal) => {
@@ -125,6 +126,9 @@ impl Server {
         }
     }
 }
+
+/// Tools that answer a program as the command line does with `--json`. A model gets the same values, cleaned.
+const SAME_ANSWER: [&str; 4] = ["find_path", "next_steps", "record_turn", "unexplored"];
 
 /// Methods that the server knows and that have parameters.
 const METHODS: [&str; 8] = [
@@ -219,7 +223,7 @@ impl ServerHandler for Server {
         };
         let memories = Arc::clone(&self.memories);
         let arguments = request.arguments.unwrap_or_default();
-        let by_program = context.meta.get(said::FOR_PROGRAMS) == Some(&Value::Bool(true));
+        let by_program = said::is_for_programs(&context.meta);
         let call = move |watcher: &Watcher| {
             let damage = memories.new_damage();
             let mut answer = tool.call(&memories, watcher, &arguments, by_program)?;

@@ -18,7 +18,12 @@ use memories_document::types::model_text::{ModelText, ModelValue};
 
 /// Field of `_meta`: `true` in a call asks for the answer of the command line with `--json`, which is then in the
 /// result's.
-pub(super) const FOR_PROGRAMS: &str = "memories/answer";
+const FOR_PROGRAMS: &str = "memories/answer";
+
+/// True if a call asks for that answer.
+pub(super) fn is_for_programs(meta: &MetaObject) -> bool {
+    meta.get(FOR_PROGRAMS) == Some(&Value::Bool(true))
+}
 
 /// The result of a call. What is for programs is no text for a model, and stays whole.
 pub(super) fn answer(text: ModelText, data: ModelValue, for_programs: Option<Value>) -> CallToolResult {
