@@ -1,7 +1,7 @@
 //! A memory file that another user put above the working folder, as the programs of two users meet it.
 //!
 //! Only root can be two users; for all others the unit tests of the settings hold the same rules.
-#![cfg(unix)]
+#![cfg(all(unix, feature = "agents"))]
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
