@@ -28,7 +28,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::types::chat_tags::{is_bracketed, is_role, is_suspect, is_tag};
-use crate::types::unseen::{shown, unseen};
+use crate::types::unseen::{shown, unseen, visible};
 
 /// A text that is fit for a model.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize)]
@@ -152,18 +152,33 @@ fn changes(text: &str, with_tags: bool) -> Vec<(Range<usize>, Cow<'static, str>)
     let [tag, bracket, colon] = REFERENCES;
     let sign = |(at, sign): (usize, char)| {
         let end = at + sign.len_utf8();
-        let reference = match sign {
-            ':' | '\u{FF1A}' => is_role(&text[..at]).then_some(colon),
-            '[' | '\u{FF3B}' => is_bracketed(&text[end..]).then_some(bracket),
-            _ => ((with_tags || sign != '<') && is_tag(&text[..at], &text[end..])).then_some(tag),
+        let (is_tagged, reference): (fn(&str, &str) -> bool, _) = match sign {
+            ':' | '\u{FF1A}' => (|before, _| is_role(before), colon),
+            '[' | '\u{FF3B}' => (|_, behind| is_bracketed(behind), bracket),
+            '<' if !with_tags => return None,
+            _ => (is_tag, tag),
         };
-        reference.map(|reference| (at..end, Cow::Borrowed(reference)))
+        // A model may pass over unseen characters, or read what is shown for them.
+        let (before, behind) = (last_chars(&text[..at]), first_chars(&text[end..]));
+        let is_changed = is_tagged(before, behind) || is_tagged(&visible(before), &visible(behind));
+        is_changed.then_some((at..end, Cow::Borrowed(reference)))
     };
     let signs = text.char_indices().filter(|(_, c)| is_suspect(*c)).filter_map(sign);
     let hidden = unseen(text).map(|(at, c)| (at..at + c.len_utf8(), Cow::Owned(shown(c))));
     let mut changes: Vec<_> = signs.chain(hidden).collect();
     changes.sort_unstable_by_key(|(range, _)| range.start);
     changes
+}
+
+/// Characters before and behind a sign that decide whether it is one of a tag.
+const AROUND: usize = 128;
+
+fn first_chars(text: &str) -> &str {
+    text.char_indices().nth(AROUND).map_or(text, |(end, _)| &text[..end])
+}
+
+fn last_chars(text: &str) -> &str {
+    text.char_indices().rev().nth(AROUND - 1).map_or(text, |(begin, _)| &text[begin..])
 }
 
 #[cfg(test)]
