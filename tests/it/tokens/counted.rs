@@ -47,6 +47,7 @@ fn recall(store: &Store, scope: &Scope, max_tokens: Option<usize>, format: Forma
     let limits = Limits { max_tokens, ..Limits::default() };
     let snapshot = memories::notebook::Snapshot::read(store).expect("readable");
     render(&memories::recall::recall(&snapshot, &Viewer::Person, &names, &limits, format).expect("known"))
+        .into()
 }
 
 #[test]
