@@ -140,7 +140,7 @@ class Player:
         self.commands += 1
         makes_folders = command["command"] in ("create", "rename")
         before = folders(self.root) if makes_folders else set[Path]()
-        if may_differ(command):
+        if may_differ(command) or makes_folders:
             self.save()
         ours, theirs = answer(self.ours, command), answer(self.theirs, command)
         if theirs[0] != "text" and makes_folders:

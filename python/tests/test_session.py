@@ -30,7 +30,8 @@ def say(**message):
     print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
 def answer(message, data, **more):
     content = [{"type": "text", "text": "told\\n"}]
-    say(id=message["id"], result={"content": content, "structuredContent": data, "isError": False, **more})
+    meta = {"_meta": {"memories/answer": data}}
+    say(id=message["id"], result={"content": content, "isError": False, **meta, **more})
 if "mcp" not in sys.argv:
     print(json.dumps({"version": 1, "by": "process", "memories": []}))
     sys.exit()
@@ -276,7 +277,7 @@ def test_notifications_and_strange_answers_are_skipped(tmp_path: Path, fake: Fak
         fake,
         "say(method='notifications/message', params={'level': 'warning', 'data': 'x'})",
         "say(method='ping', id=message['id'] + 1000)",
-        "say(id=message['id'] + 5, result={'structuredContent': {'outcome': 'of another call'}})",
+        "say(id=message['id'] + 5, result={'_meta': {'memories/answer': {'outcome': 'of another call'}}})",
         "say(id='text', result={})",
         "print('\\n', flush=True) if False else None",
         "answer(message, {'outcome': 'mine'})",
@@ -290,8 +291,8 @@ def test_a_program_without_answers_for_programs_is_asked_by_processes(tmp_path: 
         fake,
         "assert message['params']['_meta'] == {'memories/answer': True}",
         "told = {'memories': [{'title': 'Told', 'text': 'by the session'}]}",
-        "meta = {'_meta': {'memories/answer': told}} if arguments['limit'] == 2 else {}",
-        "answer(message, {'query': '', 'memories': []}, **meta)",
+        "meta = {'memories/answer': told} if arguments['limit'] == 2 else {}",
+        "answer(message, {}, _meta=meta)",
     )
     with Memories(tmp_path / "m.md", session=True, program=program) as memories:
         assert [(memory.title, memory.text) for memory in memories.top(2)] == [("Told", "by the session")]
