@@ -118,7 +118,7 @@ impl Section {
 }
 
 /// Keeps one value of those about the same, the latest, in the place of the first.
-pub(super) fn keep_latest<T, K: Hash + Eq, O: PartialOrd>(
+pub fn keep_latest<T, K: Hash + Eq, O: PartialOrd>(
     values: &mut Vec<T>,
     key: impl Fn(&T) -> K,
     moment: impl Fn(&T) -> O,

@@ -40,6 +40,7 @@
 //! ```
 
 mod edits;
+mod evidence;
 mod html;
 mod live;
 mod parts;

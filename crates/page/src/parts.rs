@@ -12,11 +12,12 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
+use crate::evidence::{self, Group, Item};
 use crate::strings::Strings;
 use memories_document::fields::write_fields;
 use memories_document::grammar::write_reference;
-use memories_document::types::{Attempt, Category, Memory, Persistence, Status, Way};
-use memories_document::{Document, EntryText, Note};
+use memories_document::types::{Attempt, Category, Memory, Persistence, Scope, Status, Way};
+use memories_document::{Document, EntryText, Note, Section, keep_latest};
 
 /// All parts that the sections ever had.
 #[derive(Debug, Default)]
@@ -26,6 +27,10 @@ pub(super) struct Parts {
     texts: Strings,
     /// By the lines of the file.
     number_of_entry: HashMap<String, u32, FixedState>,
+    /// What the lines of evidence hold; `None` of a line that is not read by itself.
+    items_of_line: [HashMap<String, Option<Vec<Item>>, FixedState>; Group::ALL.len()],
+    /// The actions and ways that lines are about, as they are compared.
+    keys: Strings,
     /// By its JSON.
     number_of_other: HashMap<String, u32, FixedState>,
 }
@@ -70,9 +75,48 @@ struct MemoryPart<'a> {
 impl Parts {
     /// The parts of a scope's sections, given as one text; `None` where it has no section.
     pub(super) fn of_section(&mut self, text: String) -> Option<SectionParts> {
+        self.of_lines(&text).or_else(|| self.of_whole(text))
+    }
+
+    /// The same, with each line of evidence read by itself. `None` where lines do not stand for themselves.
+    fn of_lines(&mut self, text: &str) -> Option<SectionParts> {
+        let evidence::Cut { rest, lines } = evidence::cut(text)?;
+        let heading = text.split_inclusive('\n').next()?;
+        let mut lists = [const { Vec::new() }; Group::ALL.len()];
+        for (group, line) in lines {
+            lists[group as usize].extend_from_slice(self.items(heading, group, line)?);
+        }
+        let document = Document::parse(rest);
+        let scope = &document.headings().next()?.scope;
+        let section = document.section_without_memories(scope)?;
+        if Group::ALL.iter().any(|group| group.count(&section) > 0) {
+            return None;
+        }
+        let mut numbers = self.numbers_of_rest(&document, scope, &section);
+        for mut list in lists {
+            keep_latest(&mut list, |item| item.key, |item| item.moment);
+            numbers.extend(list.iter().map(|item| item.number));
+        }
+        Some(SectionParts { name: section.name, numbers })
+    }
+
+    /// The parts of sections that are read as a whole.
+    fn of_whole(&mut self, text: String) -> Option<SectionParts> {
         let document = Document::parse(text);
         let scope = &document.headings().next()?.scope;
         let section = document.section_without_memories(scope)?;
+        let mut numbers = self.numbers_of_rest(&document, scope, &section);
+        numbers.extend(
+            Group::ALL
+                .iter()
+                .flat_map(|group| self.items_of(*group, scope, &section))
+                .map(|item| item.number),
+        );
+        Some(SectionParts { name: section.name, numbers })
+    }
+
+    /// Visits, memories and notes.
+    fn numbers_of_rest(&mut self, document: &Document, scope: &Scope, section: &Section) -> Vec<u32> {
         let mut numbers = Vec::new();
         if section.visits > 0 || !section.episodes.is_empty() {
             numbers.push(self.number(json!(["v", section.visits, section.episodes]).to_string()));
@@ -82,11 +126,46 @@ impl Parts {
             let gap = if heading.is_empty() { "" } else { ": " };
             self.number(json!(["n", format!("{heading}{gap}{text}")]).to_string())
         }));
-        numbers.extend(section.ways.iter().map(|way| self.number_of_way(way)));
-        numbers.extend(section.worked.iter().map(|attempt| self.number_of_attempt("o", attempt)));
-        numbers.extend(section.tried.iter().map(|attempt| self.number_of_attempt("t", attempt)));
-        numbers.extend(section.seen.iter().map(|attempt| self.number_of_attempt("s", attempt)));
-        Some(SectionParts { name: section.name.clone(), numbers })
+        numbers
+    }
+
+    /// What a line of evidence holds, below the heading of its section.
+    fn items(&mut self, heading: &str, group: Group, line: &str) -> Option<&[Item]> {
+        if !self.items_of_line[group as usize].contains_key(line) {
+            let items = self.read_line(heading, group, line);
+            self.items_of_line[group as usize].insert(line.to_owned(), items);
+        }
+        self.items_of_line[group as usize].get(line)?.as_deref()
+    }
+
+    fn read_line(&mut self, heading: &str, group: Group, line: &str) -> Option<Vec<Item>> {
+        let document = Document::parse(format!("{heading}{}\n{line}", group.heading()));
+        // Actions of a game are compared in another way.
+        let scope = document
+            .headings()
+            .next()
+            .map(|heading| &heading.scope)
+            .filter(|scope| **scope != Scope::Game)?;
+        let section = document.section_without_memories(scope)?;
+        let is_read = Group::ALL.iter().all(|other| (other.count(&section) > 0) == (group == *other));
+        (is_read && section.notes.is_empty()).then(|| self.items_of(group, scope, &section))
+    }
+
+    fn items_of(&mut self, group: Group, scope: &Scope, section: &Section) -> Vec<Item> {
+        let of_way = |way: &Way| Item {
+            number: self.number_of_way(way),
+            key: self.keys.number(&format!("{:?}", way.key())),
+            moment: (way.episode, way.turn),
+        };
+        if group == Group::Ways {
+            return section.ways.iter().map(of_way).collect();
+        }
+        let of_attempt = |attempt: &Attempt| Item {
+            number: self.number_of_attempt(group.letter(), attempt),
+            key: self.keys.number(&scope.key_of_action(&attempt.action)),
+            moment: (attempt.episode, attempt.turn),
+        };
+        group.attempts(section).iter().map(of_attempt).collect()
     }
 
     /// All parts so far, by their numbers.
@@ -192,6 +271,8 @@ fn short(list: &[Value]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -205,5 +286,46 @@ mod tests {
         let text = |number: &Value| parts.texts()[number.as_u64().unwrap() as usize].as_str();
         assert_eq!((text(&lists[0][6][0]), text(&lists[0][6][1])), ("open </script>", "say <!-- hi"));
         assert_eq!(lists[1].as_array().map(Vec::len), Some(4), "a way without them says nothing of them");
+    }
+
+    const LINES: [&str; 15] = [
+        "## Location 1: A\n",
+        "# T\n",
+        "## Notes\n",
+        "### Memories\n",
+        "### Tried\n",
+        "### Ways\n",
+        "#### Seen\n",
+        "**Visits:** 3 | **Episodes:** 1, 2\n",
+        "**[NOTE] a** *(Ep1, T3)*\n",
+        "text\n",
+        "\n",
+        "- `n` → [B](#location-2-b) ×2 *(Ep1, T3)*\n",
+        "- `eat x`, `take y` ×2 *(Ep2, T1)*: No.\r\n",
+        "- `eat x` *(Ep1, T9)*: `no` <!-- x -->\n",
+        "  more\n",
+    ];
+
+    proptest! {
+        #[test]
+        fn lines_read_by_themselves_are_the_section_read_as_a_whole(
+            lines in prop::collection::vec(prop::sample::select(&LINES[..]), 0..14),
+        ) {
+            let text = format!("## Location 1: A\n{}", lines.concat());
+            let mut parts = Parts::default();
+            let by_line = parts.of_lines(&text);
+            let whole = parts.of_whole(text.clone());
+            prop_assert!(by_line.is_none() || by_line == whole, "{text}\n{by_line:?}\n{whole:?}");
+            let again = parts.of_section(text);
+            prop_assert_eq!(again, whole);
+        }
+    }
+
+    #[test]
+    fn the_lines_of_a_recorded_place_are_read_by_themselves() {
+        let text = "## Location 1: A\n**Visits:** 3\n\n### Ways\n- `n` → Location 2: B\n\n### Tried\n- `a`, `b`: No.\n- `c`: No.\n";
+        let mut parts = Parts::default();
+        assert_eq!(parts.of_lines(text).map(|section| section.numbers), Some(vec![4, 0, 1, 2, 3]));
+        assert_eq!(parts.of_whole(text.to_owned()), parts.of_lines(text));
     }
 }

@@ -7,8 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use memchr::memmem;
-
+use crate::evidence::may_hide_lines;
 use crate::parts::{Parts, SectionParts};
 use memories_document::Document;
 use memories_document::scan::is_section_boundary;
@@ -196,11 +195,6 @@ fn pieces(text: String) -> Vec<Piece> {
     let piece =
         |(scope, text): (Option<&Scope>, &str)| Piece { scope: scope.cloned(), text: text.to_owned() };
     document.pieces().map(piece).collect()
-}
-
-/// True if a text may begin or end what hides headings: a code fence or a comment.
-fn may_hide_lines(text: &str) -> bool {
-    ["```", "~~~", "<!--", "-->"].iter().any(|mark| memmem::find(text.as_bytes(), mark.as_bytes()).is_some())
 }
 
 /// True if the lines of a piece in which a range is are below its first one, and none is a heading of a section.
