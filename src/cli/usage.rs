@@ -17,6 +17,9 @@ pub(crate) fn failure_of(error: &clap::Error, arguments: &[OsString]) -> Failure
     // Tips and usage follow after an empty line; they become hints.
     let problem = text.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ");
     let mut failure = Failure::usage(fold_spaces(problem));
+    if let Some(hint) = hint_on_former_flag(error) {
+        return failure.hint(hint);
+    }
     let suggested = command_for_word(error).map_or_else(|| suggestions(error), |name| vec![name]);
     failure.hints.extend(did_you_mean(&suggested));
     if error.kind() == ErrorKind::ArgumentConflict {
@@ -28,6 +31,14 @@ pub(crate) fn failure_of(error: &clap::Error, arguments: &[OsString]) -> Failure
         (Some(_), Some(usage)) => format!("usage: {usage}"),
         (Some(command), None) => format!("`memories {command} --help` shows all flags"),
     })
+}
+
+/// What to do without a flag that there was once.
+fn hint_on_former_flag(error: &clap::Error) -> Option<&'static str> {
+    let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg) else { return None };
+    let is_former = error.kind() == ErrorKind::UnknownArgument && flag == "--confirmed-by";
+    is_former
+        .then_some("leave it out: nobody counts writers, and `memories review` lists what a person decides")
 }
 
 /// The flags or commands that clap suggests. Clap puts the most similar last; here it comes first.

@@ -192,8 +192,7 @@ impl Memories {
         most: usize,
         all: bool,
     ) -> Result<SearchResults, Refusal> {
-        let confirmed_by = self.setup.limits.confirmed_by;
-        let filter = Filter { viewer: self.viewer.clone(), confirmed_by, ..filter.clone() };
+        let filter = Filter { viewer: self.viewer.clone(), ..filter.clone() };
         watcher.goes_on()?;
         lock(&self.searching).push(watcher.clone());
         let results = if all {
@@ -269,12 +268,7 @@ impl Memories {
 
     /// The sections of scopes, in the order asked for.
     pub(super) fn sections(&self, names: &[ScopeName]) -> Result<Vec<(Scope, Section)>, RecallError> {
-        let mut sections = memories_recall::owned_sections(&*self.snapshot()?, &self.viewer, names)?;
-        let least = self.setup.limits.confirmed_by;
-        sections.iter_mut().for_each(|(_, section)| {
-            section.memories.retain(|memory| memory.is_confirmed_by(least));
-        });
-        Ok(sections)
+        memories_recall::owned_sections(&*self.snapshot()?, &self.viewer, names)
     }
 
     /// A recall of one scope.

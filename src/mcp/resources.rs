@@ -84,9 +84,8 @@ pub fn read(memories: &Memories, uri: &str) -> Result<Result<ModelText, Refusal>
     };
     let snapshot = memories.snapshot()?;
     let is_seen = |scope: &Scope| memories.viewer().sees(scope);
-    let least = memories.setup.limits.confirmed_by;
-    let texts = snapshot.section_texts(&scope).map(|text| confirmed(text, &scope, least));
-    let text: String = texts.map(|text| without_links(&text, is_seen).into_owned()).collect();
+    let texts = snapshot.section_texts(&scope);
+    let text: String = texts.map(|text| without_links(text, is_seen).into_owned()).collect();
     if text.is_empty() {
         let refusal = Refusal::new(format!("the file has no section of {scope}"));
         return Ok(Err(refusal.hint("`resources/list` shows what there is")));
@@ -118,21 +117,6 @@ fn framed(section: String) -> ModelText {
         }
     }
     ModelText::of(&out)
-}
-
-/// A section without the entries whose writers are fewer than `least`.
-fn confirmed<'a>(text: &'a str, scope: &Scope, least: usize) -> Cow<'a, str> {
-    if least <= 1 {
-        return Cow::Borrowed(text);
-    }
-    let mut document = Document::parse(text.to_owned());
-    let is_left_out = |entry: EntryRef<'_>| !entry.memory().is_confirmed_by(least);
-    let left_out: Vec<bool> = document.entries(scope).map(is_left_out).collect();
-    // A removal moves the entries behind it.
-    for number in (0..left_out.len()).rev().filter(|at| left_out[*at]) {
-        document.entry_mut(scope, number).into_iter().for_each(EntryMut::remove);
-    }
-    Cow::Owned(document.into_text().unwrap_or_default())
 }
 
 /// The scope that an address names; the name of a place is none.

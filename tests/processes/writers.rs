@@ -1,5 +1,5 @@
-//! Forty writers share one file, and one of them lies through every door: it strikes nothing that others confirmed, and
-//! nobody who asks for confirmed memories reads its lies.
+//! Forty writers share one file, and one of them lies through every door: it strikes nothing that others wrote, and each
+//! of its lies bears its name and no other.
 
 use std::fs;
 use std::io::Write;
@@ -13,7 +13,7 @@ use memories::notebook::{Clock, Notebook};
 use memories::record::turn::{Turn, TurnLocation};
 use memories::record::{Judge, RecordSettings, Recorder};
 use memories::store::Store;
-use memories::types::{Memory, Scope};
+use memories::types::{Memory, Scope, Status};
 use serde_json::{Value, json};
 
 use crate::mcp::client::World;
@@ -150,7 +150,7 @@ fn lie_by_model(folder: &Path, titles: &[String]) {
 fn one_of_forty_writers_lies_about_twenty_facts() {
     let world = World::new("# Location Memories\n");
     let folder = world.path();
-    // Each fact is what two writers say, the fewest that confirm it.
+    // Two writers say each fact.
     for number in 0..WRITERS - 1 {
         record_facts(folder, &honest(number), (0..FACTS).filter(|at| [*at, at + 1].contains(&number)));
     }
@@ -180,38 +180,18 @@ fn one_of_forty_writers_lies_about_twenty_facts() {
         assert!(found[0].is_live() && found[0].writers().len() >= 2, "{:?}", found[0]);
         assert_eq!((&found[0].title, found[0].importance()), (title, 500));
     }
-    assert_no_lie_is_read(&world);
-}
-
-/// No reader who asks for two writers reads a lie, and all see the facts.
-fn assert_no_lie_is_read(world: &World) {
-    let folder = world.path();
-    let plain = run(folder, &["recall", "5", "--all"], "").stdout;
-    assert!(String::from_utf8(plain).unwrap().contains(LIE), "without the flag, all is shown");
-    for arguments in [
-        &["recall", "5", "--all"][..],
-        &["recall", "5", "--last", "100", "--brief"],
-        &["query", "lever floods the place", "-n", "100"],
-        &["query", "lever floods the place", "-n", "100", "--json"],
-        &["top", "-n", "20"],
-    ] {
-        let shown = run(folder, &[arguments, &["--confirmed-by", "2"]].concat(), "").stdout;
-        let shown = String::from_utf8(shown).unwrap();
-        assert!(!shown.contains(LIE), "{arguments:?}\n{shown}");
-        assert!(shown.contains("opens gate number 7"), "{arguments:?}\n{shown}");
+    let (mut lies, mut contests) = (0, 0);
+    for lie in memories.iter().filter(|memory| memory.text.contains(LIE)) {
+        assert_eq!(lie.writers(), [LIAR], "{lie:?}");
+        lies += 1;
+        contests += u64::from(lie.contests());
     }
-    let mut client = world.serve(&["--confirmed-by", "2", "--read-only"]);
-    for (tool, arguments) in [
-        ("get_location_memories", json!({"location": "5"})),
-        ("get_top_memories", json!({"limit": 20})),
-        ("query_memories", json!({"question": "lever floods the place"})),
-        ("recall_facts", json!({"topic": "the lever"})),
-        ("check_similar_situations", json!({"context": "I am about to pull the lever"})),
-        ("check_action", json!({"location": "5", "action": "pull lever 3"})),
-    ] {
-        let answer = client.call(tool, arguments).to_string();
-        assert!(!answer.contains(LIE), "{tool}: {answer}");
-    }
-    let section = client.ask("resources/read", json!({"uri": "memories://location/5"})).unwrap().to_string();
-    assert!(!section.contains(LIE) && section.contains("opens gate number 7"), "{section}");
+    assert!(lies > FACTS && contests > 0, "{lies} lies, {contests} contests");
+    // Who says the same words as a contest, and contests nothing, is believed as before.
+    let is_true = |memory: &&Memory| memory.text == "Water is wet here." && memory.status == Status::Active;
+    let wet = memories.iter().find(is_true).map(Memory::writers).unwrap_or_default();
+    assert!(wet.len() == 5 && !wet.contains(&LIAR), "{wet:?}");
+    let shown = run(folder, &["recall", "5", "--all"], "").stdout;
+    let shown = String::from_utf8(shown).unwrap();
+    assert!(shown.contains("opens gate number 7") && shown.contains(&format!("by {LIAR}")), "{shown}");
 }

@@ -376,7 +376,7 @@ impl Memory {
         self.provenance.tags.iter().any(|other| other == tag)
     }
 
-    /// True if the memory contests another one, and nobody has confirmed it.
+    /// True if the memory contests another one, and no person has decided.
     pub fn contests(&self) -> bool {
         self.status == Status::Tentative && self.has_tag(CONTESTED_TAG)
     }
@@ -391,12 +391,6 @@ impl Memory {
         let mut known = HashSet::new();
         let names = self.provenance.tags.iter().filter_map(|tag| writer_of(tag));
         names.filter(|name| known.insert(*name)).collect()
-    }
-
-    /// True if it has at least that many writers, or none at all: then it is a person's.
-    pub fn is_confirmed_by(&self, least: usize) -> bool {
-        let writers = self.writers().len();
-        writers == 0 || writers >= least
     }
 
     /// Adds a writer to its tags; false if it has that writer already.

@@ -7,7 +7,7 @@
 pub use crate::add_report::{AddOutcome, AddReport, Beside, Contested};
 use crate::authority::{Authority, precedence, protection};
 use crate::authorship::Repeated;
-use crate::confirm::{Confirmed, confirm, contests, stands_apart};
+use crate::confirm::{confirm, stands_apart};
 use crate::contest::{self, contested_of};
 use crate::duplicate_entry::{duplicate_report, merge_duplicate, not_taken, promotes};
 use crate::duplicates::ComparableText;
@@ -18,7 +18,7 @@ use crate::strike::strike;
 use crate::titles::{free_title, numbered_titles};
 use crate::unsupported::{bear_out, unsupported_contest};
 use memories_document::types::{
-    Cause, Memory, MemoryObject, Moment, Persistence, Reference, Scope, Status, UNSUPPORTED_TAG, fold_title,
+    Cause, Memory, MemoryObject, Moment, Persistence, Reference, Scope, UNSUPPORTED_TAG, fold_title,
     means_title, same_title,
 };
 use memories_document::{DocumentError, EntryText, stored};
@@ -175,9 +175,8 @@ fn store_duplicate(
 ) -> Result<AddReport, DocumentError> {
     let duplicate = duplicate_report(files, scope, &old, memory);
     let protected = protection(files, scope, &old, Some(&memory.category), claim.authority);
-    let believes = memory.status == Status::Active;
-    let mut report = match (confirm(files, scope, &old, believes, claim.at)?, protected) {
-        (Some(Confirmed { memory, struck }), _) => duplicate.confirmed(&memory, struck),
+    let mut report = match (confirm(files, scope, &old), protected) {
+        (Some(memory), _) => duplicate.confirmed(&memory),
         (None, Some(why)) => AddReport { stays: Some(why), ..duplicate },
         (None, None) => merge_duplicate(files, scope, name, &old, memory)?,
     };
@@ -187,18 +186,15 @@ fn store_duplicate(
     if matches!(claim.authority, Authority::Command | Authority::Writer) {
         report.not_taken = not_taken(&old, memory);
     }
-    let is_struck = |title: &str| report.superseded.iter().any(|struck| means_title(title, struck));
-    contested.retain(|one| !same_title(&one.title, &old.title) && !is_struck(&one.title));
+    contested.retain(|one| !same_title(&one.title, &old.title));
     for one in contested.iter().filter(|one| !contest::links_to(&old, scope, &one.title)) {
         let reason = format!("\"{}\" is said to take its place.", old.title);
         contest::contest(files, scope, one.clone(), &reason, claim.at)?;
     }
     report.contested = contested;
-    let mut titles = titles_to_strike(&report, claim);
-    titles.retain(|title| !report.superseded.iter().any(|struck| means_title(title, struck)));
+    let titles = titles_to_strike(&report, claim);
     let claimed = Claim { supersedes: &titles, ..claim };
-    let superseded = supersede(files, scope, &mut old, claimed, warnings)?;
-    report.superseded.extend(superseded);
+    report.superseded = supersede(files, scope, &mut old, claimed, warnings)?;
     Ok(report)
 }
 
@@ -220,7 +216,7 @@ fn take_title(
             .filter(|_| !old.category.only_grows());
         let reason = match protected {
             // Nobody believes yet what contests others, so there is nothing to contest.
-            protected @ Some(_) if contests(old) && files.writer.is_some() => protected,
+            protected @ Some(_) if old.contests() && files.writer.is_some() => protected,
             Some(reason) if !matches!(claim.authority, Authority::Rules(_)) => {
                 contest::note(&mut report.contested, Contested { title: old.title.clone(), reason });
                 contest::mark(files, scope, memory, &report.contested, claim.authority);
@@ -277,7 +273,7 @@ mod tests {
     use memories_document::Document;
     use memories_document::entry_text::ENTRIES_READ;
     use memories_document::types::Category;
-    use memories_document::types::{Author, OFFLINE_TAG};
+    use memories_document::types::{Author, OFFLINE_TAG, Status};
 
     const SCOPE: Scope = Scope::Location(5);
 

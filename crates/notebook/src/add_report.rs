@@ -47,7 +47,7 @@ pub struct AddReport {
     /// For a duplicate: the text that was not stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_stored: Option<String>,
-    /// Titles that it superseded; of a memory that was confirmed, those that it contested and has struck now.
+    /// Titles that it superseded.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub superseded: Vec<String>,
     /// For a duplicate: the importance to which the existing entry was raised.
@@ -107,9 +107,9 @@ impl AddReport {
         AddReport { not_stored: Some(text.to_owned()), ..AddReport::of(AddOutcome::Duplicate, by, entry) }
     }
 
-    /// The report on a duplicate that confirmed the entry, which struck others thereby.
-    pub(super) fn confirmed(self, memory: &Memory, struck: Vec<String>) -> AddReport {
-        AddReport { outcome: AddOutcome::Confirmed, superseded: struck, ..self.with(memory) }
+    /// The report on a duplicate that confirmed the entry.
+    pub(super) fn confirmed(self, memory: &Memory) -> AddReport {
+        AddReport { outcome: AddOutcome::Confirmed, ..self.with(memory) }
     }
 
     /// The report with the entry as it was written at last.

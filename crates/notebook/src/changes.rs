@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 
 use crate::add::{AddReport, Claim, store_memory};
 use crate::authority::Authority;
-use crate::confirm::{Settled, outcome_of_struck, settle};
 use crate::correct::{Corrected, Correction, CorrectionError, correct};
 use crate::dialogue::{speaker, spoken};
 use crate::edit::{edited, unreadable};
@@ -13,10 +12,10 @@ use crate::error::NotebookError;
 use crate::titles::{stored_under_free_title, title_in_use};
 use crate::transaction::{Draft, EndedSession};
 use memories_document::problem::Problem;
+use memories_document::stored;
 use memories_document::text::stored_title;
 use memories_document::types::hint::Refused;
 use memories_document::types::{Author, DEFAULT_IMPORTANCE, Memory, Moment, Outcome, Scope, means_title};
-use memories_document::{DocumentError, stored};
 use memories_store::journal::entry::{Entry, MemoryEntry};
 use memories_store::journal::text::Text;
 use memories_store::{State, StoreError};
@@ -140,32 +139,6 @@ impl Draft<'_> {
             reasoning: Some(reasons.collect::<Vec<_>>().join("; ").into()),
             ..Entry::default()
         });
-        Ok(results)
-    }
-
-    /// Believes all contests that have enough writers, and strikes what they contest, as after a merge. Answers with
-    /// the result for each entry.
-    ///
-    /// # Errors
-    ///
-    /// When the state or the files cannot be read.
-    pub fn settle_contests<E: From<StoreError> + From<DocumentError>>(
-        &mut self,
-    ) -> Result<Vec<Corrected>, E> {
-        let at = self.moment()?;
-        let mut results = Vec::new();
-        for Settled { scope, title, struck } in settle(&mut self.files, &at)? {
-            results.push(Corrected::of(Outcome::Confirmed, &scope, &title));
-            let outcome = outcome_of_struck(&title);
-            results.extend(struck.iter().map(|title| Corrected::of(outcome, &scope, title)));
-        }
-        if !results.is_empty() {
-            self.note(Entry::<Value> {
-                outcome: Some(Outcome::Corrected.into()),
-                corrected: Some(results.iter().map(MemoryEntry::from).collect()),
-                ..Entry::default()
-            });
-        }
         Ok(results)
     }
 

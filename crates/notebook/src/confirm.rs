@@ -1,185 +1,35 @@
-//! Confirming: a second writer stores the same memory as an entry, and the entry gets the writer's tag.
-//!
-//! An entry that contests others becomes active, and strikes them, as soon as it has at least two writers and no fewer
-//! than each of them. Entries without writers are a person's, and are never struck in this way.
+//! Confirming: another writer stores the same memory as an entry, and the entry gets the writer's tag.
 
 use crate::add_report::Contested;
 use crate::doubt::contested_titles;
-use crate::files::{Files, FoundEntry, Tier};
-use crate::strike::strike;
-use memories_document::DocumentError;
-use memories_document::types::text::fold_spaces;
-use memories_document::types::{
-    CONTESTED_TAG, Cause, Memory, Moment, Outcome, Persistence, Reference, Scope, Status, UNSUPPORTED_TAG,
-    means_title,
-};
-
-/// Beginning of the titles of notes that contest an entry without saying something else.
-pub(super) const NOTE_TITLE: &str = "Contested: ";
-
-/// Fewest writers of what strikes an entry of others.
-const MIN_WRITERS: usize = 2;
-
-/// An entry that got another writer.
-#[derive(Debug)]
-pub(super) struct Confirmed {
-    /// The entry as it is now.
-    pub(super) memory: Memory,
-    /// Titles of the entries that it contested and has struck now.
-    pub(super) struck: Vec<String>,
-}
-
-/// An entry that is believed now, and those that it struck.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settled {
-    /// The section.
-    pub(crate) scope: Scope,
-    /// The title of what is believed now.
-    pub(crate) title: String,
-    /// Titles of what it struck.
-    pub(super) struck: Vec<String>,
-}
-
-/// The outcome for what a confirmed contest with that title strikes.
-pub(super) fn outcome_of_struck(title: &str) -> Outcome {
-    if title.starts_with(NOTE_TITLE) { Outcome::Invalidated } else { Outcome::Superseded }
-}
-
-/// True if a memory contests others, and is not believed yet.
-pub(super) fn contests(memory: &Memory) -> bool {
-    memory.status == Status::Tentative && memory.has_tag(CONTESTED_TAG)
-}
+use crate::files::Files;
+use memories_document::types::{Memory, Scope, means_title};
 
 /// The titles of the live entries of its section that a memory contests.
 pub(super) fn contested_by(files: &Files, scope: &Scope, memory: &Memory) -> Vec<String> {
-    let titles = if contests(memory) { contested_titles(scope, memory) } else { Vec::new() };
+    let titles = if memory.contests() { contested_titles(scope, memory) } else { Vec::new() };
     titles.into_iter().filter(|title| files.live_with_title(scope, title).is_some()).collect()
 }
 
 /// True if an entry that contests others says the same as a new memory, whose writer does not contest all of these:
-/// its consent to the text is none to striking them.
+/// what the writer says is not tentative.
 pub(super) fn stands_apart(files: &Files, scope: &Scope, old: &Memory, contested: &[Contested]) -> bool {
-    let Some(writer) = files.writer.as_ref().filter(|_| contests(old)) else { return false };
+    let Some(writer) = files.writer.as_ref().filter(|_| old.contests()) else { return false };
     let is_contested = |title: &String| contested.iter().any(|one| means_title(title, &one.title));
     !old.has_tag(&writer.tag()) && !contested_by(files, scope, old).iter().all(is_contested)
 }
 
-/// Adds the writer to an entry of others that says the same; `None` where there is no writer, or nothing to confirm.
-/// A tentative entry that contests nothing becomes active if the writer `believes` it.
-///
-/// # Errors
-///
-/// See [`DocumentError`].
-pub(super) fn confirm(
-    files: &mut Files,
-    scope: &Scope,
-    old: &Memory,
-    believes: bool,
-    at: &Moment,
-) -> Result<Option<Confirmed>, DocumentError> {
-    let Some(writer) = files.writer.clone() else { return Ok(None) };
+/// Adds the writer to an entry of others that says the same, and answers with the entry as it is now; `None` where
+/// there is no writer, the entry names none, or it names this one already.
+pub(super) fn confirm(files: &mut Files, scope: &Scope, old: &Memory) -> Option<Memory> {
+    let writer = files.writer.clone()?;
     let mut memory = old.clone();
     if old.writers().is_empty() || !memory.add_writer(&writer) {
-        return Ok(None);
+        return None;
     }
-    if believes && !contests(old) {
-        memory.status = Status::Active;
-    }
-    let Some(mut found) = entry_of(files, scope, old) else { return Ok(None) };
-    revise(&mut found, &memory);
-    let settled = settle_entry(files, scope, &memory, at)?;
-    let struck = settled.map_or_else(Vec::new, |settled| settled.struck);
-    let memory = files.live_with_title(scope, &old.title).unwrap_or(memory);
-    Ok(Some(Confirmed { memory, struck }))
-}
-
-/// Believes all contests of both files that have enough writers, as after a merge.
-///
-/// # Errors
-///
-/// See [`DocumentError`].
-pub fn settle(files: &mut Files, at: &Moment) -> Result<Vec<Settled>, DocumentError> {
-    let mut settled = Vec::new();
-    for scope in &files.scopes() {
-        let waiting: Vec<Memory> = files.live(scope).map(|entry| entry.read()).filter(contests).collect();
-        for memory in waiting.iter().filter(|memory| memory.writers().len() >= MIN_WRITERS) {
-            settled.extend(settle_entry(files, scope, memory, at)?);
-        }
-    }
-    Ok(settled)
-}
-
-/// Believes an entry that contests others, if it has enough writers, and strikes these. One that was settled before may
-/// have struck the entry: then nothing is done.
-fn settle_entry(
-    files: &mut Files,
-    scope: &Scope,
-    memory: &Memory,
-    at: &Moment,
-) -> Result<Option<Settled>, DocumentError> {
-    let writers = memory.writers().len();
-    if !contests(memory) || writers < MIN_WRITERS {
-        return Ok(None);
-    }
-    let titles = contested_by(files, scope, memory);
-    let mut olds = Vec::new();
-    for title in &titles {
-        olds.extend(files.find(scope, title).into_iter().map(|(_, old)| old));
-    }
-    let stays = |old: &Memory| old.writers().is_empty() || old.writers().len() > writers;
-    if olds.len() != titles.len() || olds.iter().any(stays) {
-        return Ok(None);
-    }
-    let struck = believe(files, scope, memory, titles, at)?;
-    Ok(struck.map(|struck| Settled { scope: scope.clone(), title: memory.title.clone(), struck }))
-}
-
-/// Makes a live entry active and takes its doubts away; the entries with the titles are struck. Answers with the titles
-/// of those that were, or with `None` where the entry is no longer there.
-///
-/// # Errors
-///
-/// See [`DocumentError`].
-pub(super) fn believe(
-    files: &mut Files,
-    scope: &Scope,
-    memory: &Memory,
-    titles: Vec<String>,
-    at: &Moment,
-) -> Result<Option<Vec<String>>, DocumentError> {
-    let olds: Vec<Memory> =
-        titles.iter().flat_map(|title| files.find(scope, title)).map(|(_, old)| old).collect();
-    let Some(mut found) = entry_of(files, scope, memory) else { return Ok(None) };
-    let mut believed = Memory { status: Status::Active, ..memory.clone() };
-    believed.provenance.tags.retain(|tag| tag != CONTESTED_TAG && tag != UNSUPPORTED_TAG);
-    let is_core = olds.iter().any(|old| old.persistence == Persistence::Core);
-    if is_core && found.tier == Tier::Lasting {
-        believed.persistence = Persistence::Core;
-    }
-    revise(&mut found, &believed);
-    let cause = if memory.title.starts_with(NOTE_TITLE) {
-        Cause::Invalidated(fold_spaces(&memory.text))
-    } else {
-        Cause::SupersededBy(memory.title.clone())
-    };
-    let reference = Reference { at: at.clone(), cause };
-    let mut struck = Vec::new();
-    for title in &titles {
-        struck.extend(strike(files, scope, title, &reference, &mut Vec::new())?);
-    }
-    Ok(Some(struck))
-}
-
-/// The entry that a live memory was read from.
-fn entry_of<'a>(files: &'a mut Files, scope: &Scope, memory: &Memory) -> Option<FoundEntry<'a>> {
-    let (tier, number) = files.number_of(scope, memory)?;
-    Some(files.entry(scope, tier, number))
-}
-
-/// Writes the first line of an entry anew.
-fn revise(found: &mut FoundEntry<'_>, memory: &Memory) {
-    let persistence = found.tier.written(memory.persistence);
-    found.entry.revise_line(&Memory { persistence, ..memory.clone() });
+    let (tier, number) = files.number_of(scope, old)?;
+    files.entry(scope, tier, number).revise_line(&memory);
+    Some(memory)
 }
 
 #[cfg(test)]
@@ -191,6 +41,7 @@ mod tests {
     use crate::protection::Protection;
     use crate::samples::memory;
     use memories_document::Document;
+    use memories_document::types::{Cause, Moment, Outcome, Status};
 
     const SCOPE: Scope = Scope::Location(5);
     const MODEL: Authority = Authority::Turn(Proof { died: false, scored: false, rose: false });
@@ -257,32 +108,28 @@ mod tests {
     }
 
     #[test]
-    fn a_contest_strikes_with_as_many_writers_as_the_entry_has() {
-        for writers in 1..5 {
-            let mut files = place();
-            for name in &["a", "b", "c", "d"][..writers] {
-                write(&mut files, name, "Troll", "It sleeps.");
-            }
-            for (at, name) in ["w", "x", "y", "z"].into_iter().enumerate() {
-                let results = replace(&mut files, name, "Troll", "It is awake.");
-                let strikes = at + 1 == writers.max(2);
-                let outcomes: Vec<&str> = results.iter().map(|one| one.outcome.name()).collect();
-                match (at, strikes) {
-                    (0, _) => assert_eq!(outcomes, ["contested"]),
-                    (_, false) => assert_eq!(outcomes, ["confirmed"]),
-                    (_, true) => assert_eq!(outcomes, ["confirmed", "superseded"]),
-                }
-                if strikes {
-                    break;
-                }
-                assert_eq!(live(&files)[0], format!("Troll {writers}"), "{name}");
-                // A writer has one voice.
-                replace(&mut files, name, "Troll", "It is awake.");
-            }
-            assert_eq!(live(&files), [format!("Troll (2) {}", writers.max(2))]);
-            let struck = &files.section(&SCOPE).memories[0];
-            assert_eq!((struck.text.as_str(), struck.writers().len()), ("It sleeps.", writers));
+    fn a_contest_strikes_nothing_however_many_writers_it_has() {
+        let mut files = place();
+        for name in ["a", "b"] {
+            write(&mut files, name, "Troll", "It sleeps.");
         }
+        for (at, name) in ["w", "x", "y", "z", "w"].into_iter().enumerate() {
+            let results = replace(&mut files, name, "Troll", "It is awake.");
+            let outcomes: Vec<&str> = results.iter().map(|one| one.outcome.name()).collect();
+            let expected = ["contested", "confirmed", "confirmed", "confirmed", "duplicate"];
+            assert_eq!(outcomes, [expected[at]], "{name}");
+            assert_eq!(live(&files), ["Troll 2".to_owned(), format!("?Troll (2) {}", (at + 1).min(4))]);
+        }
+        let accept = Correction::Accept(target("Troll (2)"));
+        let by_writer = change(&mut files, "w", &accept);
+        assert!(
+            matches!(by_writer, Err(CorrectionError::Kept { why: Protection::Review, .. })),
+            "{by_writer:?}"
+        );
+        assert_eq!(change(&mut files, "", &accept), Ok("accepted"));
+        assert_eq!(live(&files), ["Troll (2) 4"]);
+        let struck = &files.section(&SCOPE).memories[0];
+        assert_eq!((struck.text.as_str(), struck.writers().len()), ("It sleeps.", 2));
     }
 
     #[test]
@@ -322,6 +169,8 @@ mod tests {
         assert_eq!(change(&mut files, "b", &wrong("Again.")), Ok("duplicate"));
         assert_eq!(live(&files), ["Troll 1", "?Contested: Troll 1"]);
         assert_eq!(change(&mut files, "c", &wrong("It attacked me.")), Ok("confirmed"));
+        assert_eq!(live(&files), ["Troll 1", "?Contested: Troll 2"]);
+        assert_eq!(change(&mut files, "", &Correction::Accept(target("Contested: Troll"))), Ok("accepted"));
         assert_eq!(live(&files), ["Contested: Troll 2"]);
         let reason = files.section(&SCOPE).memories[0].reference.clone().map(|reference| reference.cause);
         assert_eq!(reason, Some(Cause::Invalidated("It was awake.".to_owned())));
@@ -334,13 +183,12 @@ mod tests {
         let importance = |importance| Marks { importance: Some(importance), ..Marks::default() };
         let weigh = Correction::Mark(target("Troll"), importance(100));
         let forget = Correction::Forget(target("Troll"));
-        for wish in [&weigh, &forget, &marks(Status::Tentative)] {
+        for wish in [&weigh, &forget, &marks(Status::Tentative), &marks(Status::Active)] {
             assert!(matches!(change(&mut files, "b", wish), Err(CorrectionError::Kept { .. })), "{wish:?}");
             let tried = change(&mut files.clone(), "a", wish);
             assert!(tried.is_ok(), "{tried:?}");
         }
-        assert_eq!(change(&mut files, "b", &marks(Status::Active)), Ok("confirmed"));
-        assert_eq!(change(&mut files, "b", &marks(Status::Active)), Ok("unchanged"));
+        write(&mut files, "b", "Troll", "It sleeps.");
         for name in ["a", "b"] {
             assert!(matches!(change(&mut files, name, &weigh), Err(CorrectionError::Kept { .. })), "{name}");
         }
@@ -366,8 +214,8 @@ mod tests {
         // Its successor contests the same.
         assert_eq!(replace(&mut files, "liar", "Troll (2)", "It eats.")[0].outcome, Outcome::Contested);
         assert_eq!(live(&files), ["Troll 2", "Lamp 2", "?Troll (2) 1"]);
-        assert_eq!(change(&mut files, "c", &contest(Some(Status::Active))), Ok("confirmed"));
-        assert_eq!(live(&files), ["Lamp 2", "Troll (2) 2"]);
+        let active = change(&mut files, "c", &contest(Some(Status::Active)));
+        assert!(matches!(active, Err(CorrectionError::Kept { .. })), "{active:?}");
     }
 
     #[test]
@@ -387,43 +235,12 @@ mod tests {
     }
 
     #[test]
-    fn a_tentative_entry_is_active_once_another_writer_believes_it() {
+    fn a_tentative_entry_stays_tentative_whoever_says_the_same() {
         let mut files = place();
         files.writer = "a".parse().ok();
         let guess = Memory { status: Status::Tentative, ..memory("NOTE", "Troll", "It may sleep.") };
-        let store = |files: &mut Files, memory: &Memory| {
-            store_memory(files, &SCOPE, "", memory, Claim::of(Authority::Command), &mut Vec::new()).unwrap()
-        };
-        store(&mut files, &guess);
-        files.writer = "b".parse().ok();
-        assert_eq!(store(&mut files, &guess).outcome, AddOutcome::Confirmed);
+        store_memory(&mut files, &SCOPE, "", &guess, Claim::of(Authority::Command), &mut Vec::new()).unwrap();
+        assert_eq!(write(&mut files, "b", "Troll", "It may sleep.").outcome, AddOutcome::Confirmed);
         assert_eq!(live(&files), ["?Troll 2"]);
-        write(&mut files, "c", "Troll", "It may sleep.");
-        assert_eq!(live(&files), ["Troll 3"]);
-    }
-
-    #[test]
-    fn after_a_merge_contests_with_enough_writers_are_settled_and_those_of_persons_wait() {
-        let entry = |title: &str, tags: &str, link: &str| {
-            format!(
-                "**[NOTE - TENTATIVE] {title}** *(#contested{tags})*\n{title} is right.\nSee also: [[Location 5 › {link}]]\n\n"
-            )
-        };
-        let entries = [
-            "**[NOTE] Troll** *(#by:a, #by:b)*\nIt sleeps.\n\n**[NOTE] Lamp**\nIt is lit.\n\n".to_owned(),
-            entry("Ogre", ", #by:c, #by:d", "Troll"),
-            entry("Dark", ", #by:c, #by:d, #by:e", "Lamp"),
-            entry("Gone", ", #by:c, #by:d", "Nothing"),
-            entry("Alone", ", #by:c", "Nothing"),
-        ];
-        let text = format!("## Location 5: Bridge\n\n### Memories\n\n{}---\n", entries.concat());
-        let [lasting, session] = [text, String::new()].map(Document::parse);
-        let mut files = Files::new(lasting, session);
-        let settled = settle(&mut files, &Moment::default()).unwrap();
-        let settled: Vec<(&str, usize)> =
-            settled.iter().map(|one| (one.title.as_str(), one.struck.len())).collect();
-        assert_eq!(settled, [("Ogre", 1), ("Gone", 0)]);
-        assert_eq!(live(&files), ["Lamp 0", "Ogre 2", "?Dark 3", "Gone 2", "?Alone 1"]);
-        assert!(settle(&mut files, &Moment::default()).unwrap().is_empty(), "settling twice changes nothing");
     }
 }

@@ -6,7 +6,7 @@
 use crate::add_report::{AddOutcome, AddReport, Contested};
 use crate::authority::{Authority, protection};
 use crate::authorship::Repeated;
-use crate::confirm::{Confirmed, NOTE_TITLE, confirm};
+use crate::confirm::confirm;
 use crate::files::Files;
 use crate::titles::free_title;
 use memories_document::link::Link;
@@ -15,6 +15,9 @@ use memories_document::types::{
     CONTESTED_TAG, Category, Memory, MemoryObject, Moment, Persistence, Scope, Span, Status, means_title,
 };
 use memories_document::{DocumentError, stored};
+
+/// Beginning of the titles of notes that contest an entry without saying something else.
+pub(super) const NOTE_TITLE: &str = "Contested: ";
 
 /// Longest reason that is kept in a note, in characters.
 const REASON_CHARS: usize = 400;
@@ -62,7 +65,7 @@ pub(super) fn mark(
         return;
     }
     let mut olds = contested.iter().flat_map(|one| files.find(scope, &one.title));
-    // Where several writers share the file, they decide.
+    // What a named writer contests waits for a person.
     if files.writer.is_some() || !olds.all(|(_, old)| authority.is_shown_against(memory, &old)) {
         memory.status = Status::Tentative;
     }
@@ -99,13 +102,11 @@ pub fn contest(
         let author = files.authorship.author_of(scope, &old);
         let entry = MemoryObject::of(scope, &files.name_of(scope), &old, author);
         let report = AddReport::duplicate(files.authorship.author(), entry, reason);
-        return Ok(match confirm(files, scope, &old, true, at)? {
-            Some(Confirmed { memory, struck }) if struck.is_empty() => {
-                AddReport { contested: vec![contested], ..report.confirmed(&memory, struck) }
-            }
-            Some(Confirmed { memory, struck }) => report.confirmed(&memory, struck),
-            None => AddReport { contested: vec![contested], ..report },
-        });
+        let report = match confirm(files, scope, &old) {
+            Some(memory) => report.confirmed(&memory),
+            None => report,
+        };
+        return Ok(AddReport { contested: vec![contested], ..report });
     }
     let title = format!("{NOTE_TITLE}{}", contested.title);
     let mut memory = Memory::new(Category::note(), title, cut_at_sentence(reason, REASON_CHARS));

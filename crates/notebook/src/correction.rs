@@ -2,8 +2,7 @@
 
 use serde::Serialize;
 
-use crate::add_report::{AddOutcome, AddReport, Contested};
-use crate::confirm::outcome_of_struck;
+use crate::add_report::{AddReport, Contested};
 use crate::files::{Files, FoundEntry};
 use crate::protection::Protection;
 use memories_document::types::hint::{Advice, Hint};
@@ -94,11 +93,7 @@ impl Corrected {
     /// The result for a memory that was stored, or confirmed, and those for what it struck.
     pub fn all_of(report: &AddReport) -> Vec<Corrected> {
         let struck = report.superseded.iter();
-        let outcome = match report.outcome {
-            AddOutcome::Confirmed => outcome_of_struck(report.title()),
-            _ => Outcome::Superseded,
-        };
-        let struck = struck.map(|title| Corrected::of(outcome, &report.entry.scope, title));
+        let struck = struck.map(|title| Corrected::of(Outcome::Superseded, &report.entry.scope, title));
         std::iter::once(Corrected::from(report)).chain(struck).collect()
     }
 

@@ -1,13 +1,17 @@
 //! A person's decision on a memory that waits for one: it is believed, or it is struck.
 
 use crate::authority::Authority;
-use crate::confirm::{believe, outcome_of_struck};
+use crate::contest::NOTE_TITLE;
 use crate::correction::{Corrected, CorrectionError, Target, locate};
 use crate::doubt::{contested_titles, doubt_of};
-use crate::files::Files;
+use crate::files::{Files, Tier};
 use crate::protection::Protection;
+use crate::strike::strike;
 use memories_document::EntryEdit;
-use memories_document::types::{Cause, Memory, Moment, Outcome, Reference};
+use memories_document::types::text::fold_spaces;
+use memories_document::types::{
+    CONTESTED_TAG, Cause, Memory, Moment, Outcome, Persistence, Reference, Scope, Status, UNSUPPORTED_TAG,
+};
 
 /// The reason in the reference line of a memory that a person rejected.
 const REJECTED: &str = "rejected in a review";
@@ -40,9 +44,39 @@ pub(super) fn decide(
     }
     let titles = contested_titles(scope, &memory);
     let live = titles.into_iter().filter(|title| files.live_with_title(scope, title).is_some()).collect();
-    let struck = believe(files, scope, &memory, live, at)?.unwrap_or_default();
     let mut results = vec![Corrected::of(Outcome::Accepted, scope, &memory.title)];
-    let outcome = outcome_of_struck(&memory.title);
-    results.extend(struck.iter().map(|title| Corrected::of(outcome, scope, title)));
+    results.extend(believe(files, scope, &memory, live, at)?);
     Ok(results)
+}
+
+/// Makes a live entry active, takes its doubts away, and strikes the entries with the titles.
+fn believe(
+    files: &mut Files,
+    scope: &Scope,
+    memory: &Memory,
+    titles: Vec<String>,
+    at: &Moment,
+) -> Result<Vec<Corrected>, CorrectionError> {
+    let olds: Vec<Memory> =
+        titles.iter().flat_map(|title| files.find(scope, title)).map(|(_, old)| old).collect();
+    let Some((tier, number)) = files.number_of(scope, memory) else { return Ok(Vec::new()) };
+    let mut believed = Memory { status: Status::Active, ..memory.clone() };
+    believed.provenance.tags.retain(|tag| tag != CONTESTED_TAG && tag != UNSUPPORTED_TAG);
+    let is_core = olds.iter().any(|old| old.persistence == Persistence::Core);
+    if is_core && tier == Tier::Lasting {
+        believed.persistence = Persistence::Core;
+    }
+    files.entry(scope, tier, number).revise_line(&believed);
+    let (cause, outcome) = if memory.title.starts_with(NOTE_TITLE) {
+        (Cause::Invalidated(fold_spaces(&memory.text)), Outcome::Invalidated)
+    } else {
+        (Cause::SupersededBy(memory.title.clone()), Outcome::Superseded)
+    };
+    let reference = Reference { at: at.clone(), cause };
+    let mut struck = Vec::new();
+    for title in &titles {
+        let title = strike(files, scope, title, &reference, &mut Vec::new())?;
+        struck.extend(title.map(|title| Corrected::of(outcome, scope, &title)));
+    }
+    Ok(struck)
 }

@@ -74,6 +74,12 @@ impl FoundEntry<'_> {
     pub(crate) fn memory(&self) -> Memory {
         self.tier.entry(self.entry.text()).read()
     }
+
+    /// Writes the first line of the entry anew.
+    pub(crate) fn revise_line(&mut self, memory: &Memory) {
+        let persistence = self.tier.written(memory.persistence);
+        self.entry.revise_line(&Memory { persistence, ..memory.clone() });
+    }
 }
 
 /// Gives a new memory without an episode and without a date the day on which it is written.

@@ -1,10 +1,9 @@
 //! Marks: a memory's status, importance, persistence and protection are set.
 //!
-//! A named writer sets them if it alone wrote the entry. It may confirm or contest entries of other writers.
+//! A named writer sets them if it alone wrote the entry. It may contest entries of other writers.
 
 use crate::add_report::Contested;
 use crate::authority::{Authority, protection};
-use crate::confirm::{confirm, contests, outcome_of_struck};
 use crate::contest::contest;
 use crate::correction::{Corrected, CorrectionError, Marks, Target, locate};
 use crate::files::{Files, Tier};
@@ -73,8 +72,7 @@ pub(super) fn mark(
     Ok(vec![Corrected::of(Outcome::Marked, &target.scope, &old.title)])
 }
 
-/// The rights of a named writer on an entry that it did not write alone: to confirm it, or to contest it. `None`
-/// where it did.
+/// The rights of a named writer on an entry that it did not write alone: to contest it. `None` where it did.
 fn mark_in_name(
     files: &mut Files,
     target: &Target,
@@ -86,7 +84,7 @@ fn mark_in_name(
     let kept = |why| Err(CorrectionError::Kept { title: old.title.clone(), why });
     let Some(why) = protection(files, scope, old, None, Authority::Writer) else {
         return match marks.status {
-            Some(Status::Active) if contests(old) => kept(Protection::Unconfirmed),
+            Some(Status::Active) if old.contests() => kept(Protection::Unconfirmed),
             _ => Ok(None),
         };
     };
@@ -95,16 +93,6 @@ fn mark_in_name(
         Some(Status::Superseded) if old.is_live() && !sets_more => {
             let contested = Contested { title: old.title.clone(), reason: why };
             Ok(Some(Corrected::all_of(&contest(files, scope, contested, MARKED, at)?)))
-        }
-        Some(Status::Active) if old.is_live() && !sets_more && !old.writers().is_empty() => {
-            let Some(confirmed) = confirm(files, scope, old, true, at)? else {
-                let unchanged = Corrected::of(Outcome::Unchanged, scope, &old.title);
-                return Ok(Some(vec![Corrected { why: Some(Protection::ConfirmedBefore), ..unchanged }]));
-            };
-            let mut done = vec![Corrected::of(Outcome::Confirmed, scope, &old.title)];
-            let outcome = outcome_of_struck(&old.title);
-            done.extend(confirmed.struck.iter().map(|title| Corrected::of(outcome, scope, title)));
-            Ok(Some(done))
         }
         _ => kept(why),
     }

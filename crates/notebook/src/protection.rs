@@ -47,11 +47,8 @@ pub enum Protection {
     #[strum(serialize = "it is part of a record")]
     Record,
     /// It contests entries of other writers.
-    #[strum(serialize = "it contests what others wrote, and no other writer has confirmed it")]
+    #[strum(serialize = "it contests what others wrote, and only a person decides")]
     Unconfirmed,
-    /// The writer that asks has confirmed it before.
-    #[strum(serialize = "this writer has confirmed it")]
-    ConfirmedBefore,
     /// A review is a person's.
     #[strum(serialize = "only a person decides in a review")]
     Review,
@@ -64,11 +61,4 @@ pub enum Protection {
     /// It lasts, and the entry to which it would be linked does not.
     #[strum(serialize = "the other one is ephemeral, and a link to it would soon lead to nothing")]
     OtherPasses,
-}
-
-impl Protection {
-    /// True if enough writers together may change an entry that is protected for this reason.
-    pub fn is_of_writers(self) -> bool {
-        matches!(self, Protection::OthersConfirmed | Protection::AnotherWriter)
-    }
 }

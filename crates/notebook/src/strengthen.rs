@@ -1,7 +1,6 @@
 //! Reinforces and links memories. What is protected stays as it is, unless a person links it.
 
 use crate::authority::{Authority, protection};
-use crate::confirm::contests;
 use crate::correction::{Corrected, CorrectionError, Target, locate};
 use crate::files::{Files, FoundEntry, Tier};
 use crate::protection::Protection;
@@ -32,9 +31,8 @@ pub(super) fn reinforce(
     }
     let mut found = locate(files, target, true, Memory::is_live)?;
     let mut memory = found.entry.memory();
-    memory.persistence = found.tier.written(memory.persistence);
     memory.provenance.importance = Some(importance);
-    found.entry.revise_line(&memory);
+    found.revise_line(&memory);
     Ok(vec![Corrected::of(Outcome::Reinforced, &target.scope, &memory.title)])
 }
 
@@ -90,8 +88,8 @@ pub(super) fn link(
         let link = Link::to(&to.scope, &linked.title).add_to(memory.see_also.as_deref());
         let kept = match lasts && passes {
             true => Some(Protection::OtherPasses),
-            // Its links say what it strikes once it is confirmed.
-            false if contests(&memory) && authority != Authority::Command => Some(Protection::LinksContest),
+            // Its links say what a person strikes who believes it.
+            false if memory.contests() && authority != Authority::Command => Some(Protection::LinksContest),
             false => protection(files, &from.scope, &memory, None, authority),
         };
         let (outcome, why) = match (link, kept) {

@@ -1,7 +1,6 @@
 //! Entries that nothing bore out when a model stated them, and the turn that bears them out.
 
 use crate::add_report::AddReport;
-use crate::confirm::contests;
 use crate::duplicates::ComparableText;
 use crate::files::{Files, live};
 use memories_document::types::{Memory, Scope, UNSUPPORTED_TAG};
@@ -17,7 +16,7 @@ pub(super) fn unsupported_contest(
         return Vec::new();
     }
     let text = ComparableText::new(&memory.text);
-    let is_contest = |old: &Memory| old.has_tag(UNSUPPORTED_TAG) && contests(old) && text.is_duplicate(old);
+    let is_contest = |old: &Memory| old.has_tag(UNSUPPORTED_TAG) && old.contests() && text.is_duplicate(old);
     let said = files.live(scope).filter(|entry| text.may_be_said_by(entry));
     said.map(|entry| entry.read()).find(is_contest).map(|old| old.title).into_iter().collect()
 }

@@ -50,7 +50,7 @@ impl Present {
     /// The present of a memory file with these figures. `gone` are the last sections of places that are no more: they
     /// stand on the map of the past.
     pub(super) fn of(snapshot: &Snapshot, gone: &str, stats: Stats, limits: &Limits) -> Present {
-        let ranked = top(snapshot, &Viewer::Person, TOP, limits.confirmed_by, None);
+        let ranked = top(snapshot, &Viewer::Person, TOP, None);
         let named = |scope: &Scope, title: &str| json!({"scope": scope, "title": title});
         let problem = |problem: &Problem| {
             let (line, column) = (problem.line, problem.column);

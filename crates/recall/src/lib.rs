@@ -123,14 +123,12 @@ pub fn recall_ahead(
     let above = parents.map(|scope| (snapshot.section(&scope).clone(), scope));
     let mut above: Vec<(Scope, Section)> = above.map(|(section, scope)| (scope, section)).collect();
     for (_, section) in sections.iter_mut().chain(&mut above) {
-        section.memories.retain(|memory| memory.is_confirmed_by(limits.confirmed_by));
         keep_newest(section, count);
     }
     let linked = |scope: &Scope, title: &str| {
         let is_shown = sections.iter().chain(&above).any(|(shown, _)| shown == scope);
         let section = (viewer.sees(scope) && !is_shown).then(|| snapshot.section(scope))?;
-        let found = section.live_with_title(title)?;
-        found.is_confirmed_by(limits.confirmed_by).then(|| (section.name.clone(), found.clone()))
+        Some((section.name.clone(), section.live_with_title(title)?.clone()))
     };
     let ways = sections.iter().chain(&above).flat_map(|(_, section)| &section.ways);
     // A recall without ways does not look at the names of all places.

@@ -14,8 +14,6 @@ pub struct Limits {
     pub max_failures: usize,
     /// Limit of characters of one text; 0 for the whole.
     pub max_text_chars: usize,
-    /// Fewest writers of an entry that has some; 0 and 1 show all.
-    pub confirmed_by: usize,
     /// The present time, by which a memory with a date has an age; without it the date alone is shown.
     pub now: Option<Instant>,
 }
@@ -29,13 +27,6 @@ impl Limits {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits {
-            max_tokens: Some(300),
-            max_successes: 5,
-            max_failures: 5,
-            max_text_chars: 0,
-            confirmed_by: 0,
-            now: None,
-        }
+        Limits { max_tokens: Some(300), max_successes: 5, max_failures: 5, max_text_chars: 0, now: None }
     }
 }

@@ -74,8 +74,6 @@ pub struct Filter {
     pub status: Option<Status>,
     /// True if superseded memories are included.
     pub superseded: bool,
-    /// Fewest writers; excludes memories that have some, but fewer.
-    pub confirmed_by: usize,
     /// The reader; excludes sections that it may not see.
     pub viewer: Viewer,
 }
@@ -115,7 +113,6 @@ impl Filter {
             && (self.episodes.is_empty() || fields.episode.is_some_and(|own| self.episodes.contains(&own)))
             && in_turns
             && self.min_importance.is_none_or(|least| memory.importance() >= least)
-            && memory.is_confirmed_by(self.confirmed_by)
     }
 }
 
@@ -146,17 +143,6 @@ mod tests {
                 .iter()
                 .all(|name| name.parse().is_ok_and(|kind: MemoryKind| <&str>::from(kind) == *name))
         );
-    }
-
-    #[test]
-    fn a_memory_with_writers_has_enough_of_them() {
-        let wants = |tags: &[&str], confirmed_by: usize| {
-            let mut memory = memory();
-            memory.provenance.tags = tags.iter().map(|tag| (*tag).to_owned()).collect();
-            Filter { confirmed_by, ..Filter::default() }.wants(&Scope::World, &memory)
-        };
-        assert!(wants(&[], 2) && wants(&["troll"], 40) && wants(&["by:a"], 1) && wants(&["by:a", "by:b"], 2));
-        assert!(!wants(&["by:a"], 2) && !wants(&["by:a", "by:a"], 2));
     }
 
     #[test]

@@ -24,20 +24,10 @@ pub struct RankedMemory {
 /// The `limit` most important live memories that a reader may see; of equally important ones those that gained more
 /// points come first, then the later ones.
 ///
-/// An entry that has writers counts only if they are at least `confirmed_by`.
-///
 /// With a half-life in turns, importance decays to `importance × 0.5^(age / half-life)`. Core memories and
 /// memories without an episode do not decay.
-pub fn top(
-    snapshot: &Snapshot,
-    viewer: &Viewer,
-    limit: usize,
-    confirmed_by: usize,
-    half_life: Option<f64>,
-) -> Vec<RankedMemory> {
-    let is_confirmed = |at: usize| confirmed_by <= 1 || snapshot.memory(at).is_confirmed_by(confirmed_by);
-    let is_seen =
-        |ranked: &&Ranked| viewer.sees(&snapshot.heading_of(ranked.at).scope) && is_confirmed(ranked.at);
+pub fn top(snapshot: &Snapshot, viewer: &Viewer, limit: usize, half_life: Option<f64>) -> Vec<RankedMemory> {
+    let is_seen = |ranked: &&Ranked| viewer.sees(&snapshot.heading_of(ranked.at).scope);
     let seen = snapshot.by_importance().iter().filter(is_seen);
     let best: Vec<(f64, Ranked)> = match half_life {
         None => seen.take(limit).map(|ranked| (f64::from(ranked.importance), *ranked)).collect(),

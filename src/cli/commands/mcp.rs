@@ -38,7 +38,7 @@ Examples:
   memories mcp
   memories mcp --agent alex --tools self shaping
   memories mcp --read-only --tools places
-  memories mcp --writer worker-7 --confirmed-by 2
+  memories mcp --writer worker-7
   export MEMORIES_MCP_TOKEN=$(openssl rand -hex 32)
   memories mcp --http 127.0.0.1:4143
   memories mcp --http 0.0.0.0:4143 --host memories.example
@@ -68,8 +68,6 @@ pub(crate) struct McpArgs {
     #[command(flatten)]
     writer: WriterArgs,
     #[command(flatten)]
-    confirmed: ConfirmedArgs,
-    #[command(flatten)]
     model: ModelArgs,
 }
 
@@ -93,7 +91,7 @@ pub fn run(mut cli: Cli<'_>, args: McpArgs) -> Result<u8, Failure> {
     use crate::mcp::{Group, Setup, serve, serve_http};
     use memories_recall::Limits;
 
-    let McpArgs { agent, read_only, tools, http, hosts, configured_model, writer, confirmed, model } = args;
+    let McpArgs { agent, read_only, tools, http, hosts, configured_model, writer, model } = args;
     let groups: Result<Vec<Group>, String> = tools.iter().map(|name| name.trim().parse()).collect();
     let mut groups = groups.map_err(|problem| {
         Failure::usage(problem).hint("`memories mcp --help` shows what each group holds")
@@ -125,7 +123,7 @@ pub fn run(mut cli: Cli<'_>, args: McpArgs) -> Result<u8, Failure> {
         writer: settings.writer,
         groups,
         read_only,
-        limits: Limits { confirmed_by: confirmed.least(), ..settings.limits },
+        limits: settings.limits,
         record: settings.record,
         search: settings.search,
         embedding: settings.embedding.config,

@@ -177,7 +177,7 @@ fn write(
         let present = draft.text()?;
         let merged = if is_ours { sides.merge_into(&present, names) } else { sides.merge(names) };
         if merged.text != present {
-            put(draft, &present, &merged.text)?;
+            put(draft, &present, &merged.text);
         }
         Ok::<_, Failure>(merged)
     })?;

@@ -284,7 +284,8 @@ fn write(cli: &mut Cli<'_>, store: Store, present: &str, text: &str) -> Result<(
         if draft.text()? != present {
             return Err(Failure::user("the file was changed meanwhile").hint("run the command again"));
         }
-        put(draft, present, text)
+        put(draft, present, text);
+        Ok(())
     })?;
     Ok(())
 }

@@ -72,13 +72,8 @@ pub(super) fn side_text(text: String, shown: PathBuf, side: &str) -> Result<Stri
 }
 
 /// Puts a merged text in place of the present one, in the transaction of its file.
-pub(super) fn put(draft: &mut Draft<'_>, present: &str, merged: &str) -> Result<(), Failure> {
+pub(super) fn put(draft: &mut Draft<'_>, present: &str, merged: &str) {
     draft.rewrite(Outcome::Merged, merged.to_owned(), changed_lines(present, merged));
-    if conflicts(merged).is_none() {
-        // One side may have brought the last writer that a contest waited for.
-        draft.settle_contests::<Failure>()?;
-    }
-    Ok(())
 }
 
 /// Number of lines that were added or removed.

@@ -106,8 +106,6 @@ struct FilterArgs {
     /// Minimum importance, 1 to 1000
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_own_importance)]
     min_importance: Option<u16>,
-    #[command(flatten)]
-    confirmed: ConfirmedArgs,
     /// Only `active`, `tentative` or, with --all, `superseded`
     #[arg(long, value_name = "STATUS")]
     status: Option<Status>,
@@ -163,7 +161,6 @@ fn filter_of(
         min_turn,
         max_turn,
         min_importance,
-        confirmed,
         status,
         all,
     } = args;
@@ -187,7 +184,6 @@ fn filter_of(
         min_turn,
         max_turn,
         min_importance,
-        confirmed_by: confirmed.least(),
         status,
         superseded: all,
         viewer: Viewer::Person,

@@ -30,8 +30,6 @@ Examples:
   memories recall 23 npc:troll world --last 3 --brief
                                         the newest of each, a line each
   memories recall dir:.                 the folder you are in, then those above
-  memories recall 23 --confirmed-by 2   what at least two writers say, and what
-                                        bears no writer's name
   memories recall 23 --json
 
 A path after `dir:` starts at the root of the repository; with `.` or `..` in
@@ -71,8 +69,6 @@ pub(crate) struct RecallArgs {
     /// `text`, `markdown` or `xml`
     #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = str::parse::<Format>)]
     format: Format,
-    #[command(flatten)]
-    confirmed: ConfirmedArgs,
 }
 
 /// The facts about this command.
@@ -84,8 +80,8 @@ pub(crate) const FACTS: Facts = Facts {
 };
 
 pub fn run(cli: Cli<'_>, args: RecallArgs) -> Result<u8, Failure> {
-    let RecallArgs { scopes, max_tokens, all, last, brief, format, confirmed } = args;
-    let defaults = Limits { confirmed_by: confirmed.least(), ..cli.settings.limits };
+    let RecallArgs { scopes, max_tokens, all, last, brief, format } = args;
+    let defaults = cli.settings.limits;
     let limits = if all {
         Limits { max_tokens: None, ..defaults }
     } else {
@@ -98,9 +94,6 @@ pub fn run(cli: Cli<'_>, args: RecallArgs) -> Result<u8, Failure> {
     if brief {
         let mut sections = owned_sections(&snapshot, &Viewer::Person, &names)?;
         sections.extend(parent_sections(&snapshot, &names));
-        for (_, section) in &mut sections {
-            section.memories.retain(|memory| memory.is_confirmed_by(limits.confirmed_by));
-        }
         return run_brief(cli, &snapshot, &sections, last.unwrap_or(USUAL), max_tokens);
     }
     let last = last.unwrap_or(usize::MAX);

@@ -46,8 +46,6 @@ pub(crate) struct TopArgs {
     #[arg(long, value_name = "TURNS", num_args = 0..=1, default_missing_value = HALF_LIFE, allow_negative_numbers = true)]
     #[arg(value_parser = parse_half_life)]
     decay: Option<f64>,
-    #[command(flatten)]
-    confirmed: ConfirmedArgs,
 }
 
 fn parse_shown(text: &str) -> Result<usize, String> {
@@ -64,13 +62,13 @@ fn parse_half_life(text: &str) -> Result<f64, String> {
 pub(crate) const FACTS: Facts = Facts { pages: true, ..Facts::of_question(Group::Look) };
 
 pub fn run(cli: Cli<'_>, args: TopArgs) -> Result<u8, Failure> {
-    let TopArgs { number: wanted, decay, confirmed } = args;
+    let TopArgs { number: wanted, decay } = args;
     let number = wanted.min(MAX_SHOWN);
     if number < wanted {
         cli.ui.warning(&format!("`top` shows {MAX_SHOWN} memories at most, and {wanted} were asked for"));
     }
     let snapshot = Snapshot::read(&cli.store()?)?;
-    let ranked = top(&snapshot, &Viewer::Person, number, confirmed.least(), decay);
+    let ranked = top(&snapshot, &Viewer::Person, number, decay);
     if cli.ui.json {
         let objects = MemoryObjects::of(&snapshot);
         let memories = ranked.iter().map(|ranked| RankedObject::of(&objects, ranked, decay.is_some()));

@@ -1,7 +1,6 @@
-//! The flag that names the writer of stored entries, and the one that asks for confirmed memories.
+//! The flag that names the writer of stored entries.
 
 use crate::cli::context::Cli;
-use crate::cli::values::parse_number;
 use memories_document::types::Writer;
 
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -16,19 +15,5 @@ impl WriterArgs {
     pub(crate) fn override_settings(self, cli: &mut Cli<'_>) {
         let WriterArgs { writer } = self;
         cli.settings.writer = writer.or(cli.settings.writer.take());
-    }
-}
-
-#[derive(Debug, Clone, Default, clap::Args)]
-pub(crate) struct ConfirmedArgs {
-    /// Leave out entries that name their writers, but fewer than N of them
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_number)]
-    confirmed_by: Option<usize>,
-}
-
-impl ConfirmedArgs {
-    /// Fewest writers of an entry that has some; 0 shows all.
-    pub(crate) fn least(&self) -> usize {
-        self.confirmed_by.unwrap_or_default()
     }
 }

@@ -346,22 +346,8 @@ fn invalidate_memory(call: &Call<'_>) -> Result<Answer, Refusal> {
         return Ok(Answer { warnings, ..contested });
     }
     let done = &results[0];
-    if let Some(answer) = struck_by_consent(&results) {
-        return Ok(Answer { warnings, ..answer });
-    }
     let text = format!("\"{}\" in {} is struck: {reason}\n", done.title, done.scope);
     Ok(Answer { warnings, ..Answer::new(text, json!(done)) })
-}
-
-/// The answer where a contest got its last writer, and struck what it contested.
-fn struck_by_consent(results: &[Corrected]) -> Option<Answer> {
-    let (Corrected { scope, title, .. }, struck) = results
-        .split_first()
-        .filter(|(first, struck)| first.outcome == Outcome::Confirmed && !struck.is_empty())?;
-    let struck: Vec<&str> = struck.iter().map(|done| done.title.as_str()).collect();
-    let text = format!("\"{}\" in {scope} is struck: \"{title}\" is confirmed\n", struck.join("\", \""));
-    let data = json!({"outcome": "confirmed", "scope": scope, "title": title, "superseded": struck});
-    Some(Answer::new(text, data))
 }
 
 /// The answer about protected memories, which are contested.
@@ -373,9 +359,6 @@ fn contested(results: &[Corrected]) -> Option<Answer> {
     let beside = match *outcome {
         Outcome::Duplicate => "it is there already",
         Outcome::Confirmed => "it is there already, and confirmed by you now",
-        _ if contested.iter().all(|one| one.reason.is_of_writers()) => {
-            "it is stored beside, tentative until enough other writers contest it, too, or a person decides"
-        }
         _ => "it is stored beside, tentative until a person decides",
     };
     let data = json!({"outcome": outcome, "scope": scope, "title": title, "contested": contested});

@@ -107,8 +107,8 @@ pub(super) fn contested(memory: &Memory) -> Option<Vec<String>> {
     Some(links)
 }
 
-/// True if two memories may be one: where writers are named, both contest the same entries. Else who says the same as a
-/// contest would help it to strike.
+/// True if two memories may be one: where writers are named, both contest the same entries. Else the words of a writer
+/// who contests nothing would become tentative.
 pub(super) fn agree(one: &Memory, other: &Memory) -> bool {
     let writers =
         |memory: &Memory| memory.writers().into_iter().map(str::to_owned).collect::<BTreeSet<String>>();
