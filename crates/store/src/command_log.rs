@@ -42,7 +42,7 @@ impl CommandLog {
     /// When the folder is not the caller's own, or the file cannot be read.
     pub fn read(&self) -> Result<String, StoreError> {
         let Some(folder) = self.sidecar.open()? else { return Ok(String::new()) };
-        // Two sizes: a log that could not be cut grows beyond the first.
+        // A log that could not be cut is larger than `MAX_SIZE`.
         let bytes = folder.read_bounded(NAME, 4 * MAX_SIZE).unwrap_or_default();
         Ok(String::from_utf8(bytes)
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
@@ -54,7 +54,7 @@ impl CommandLog {
     ///
     /// When the folder is not the caller's own, or the file cannot be written.
     pub fn append(&self, lines: &[String]) -> Result<(), StoreError> {
-        // Where no lock can be had, the line is written all the same, and the log is not cut.
+        // Without the lock the lines are still written, but the log is not cut.
         let locked = Lock::acquire(&self.sidecar, LOCK, MAX_WAIT);
         let (lock, folder) = match locked {
             Ok((lock, folder)) => (Some(lock), folder),

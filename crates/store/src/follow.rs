@@ -1,7 +1,7 @@
 //! The lines of a log as they are written.
 //!
-//! A log enters; its last lines leave, and with each poll those written since. A rotation is noticed by
-//! the file's identity. A line counts once its line feed is there. Nothing waits here: how often to poll is the
+//! A log enters; its last lines leave, and each poll gives the lines written since. The file's identity shows
+//! a rotation. A line counts once its line feed is there. Nothing waits here: how often to poll is the
 //! caller's decision.
 
 use std::fs::File;

@@ -153,7 +153,7 @@ impl Store {
         }
     }
 
-    /// What is kept for the remote copies of this file.
+    /// The folder with which this file is synced.
     pub fn remotes(&self) -> Shelf<'_> {
         Shelf::remotes(&self.sidecar)
     }
@@ -275,7 +275,7 @@ impl Store {
         let mut first = if self.sidecar.open()?.is_some() { None } else { Some(try_edit(0)?) };
         let mut last_size = first.as_ref().map_or(0, |(version, _)| version.size());
         let (mut lock, folder, last) = self.lock()?;
-        // Where no process has held the lock before, only an editor can have changed anything meanwhile.
+        // If no process has ever held the lock, only an editor can have changed the file meanwhile.
         first = first.filter(|_| last.holder.is_none());
         last_size = last.written.map_or(last_size, |written| written.size);
         for _ in 0..MAX_TRIES {
@@ -285,7 +285,7 @@ impl Store {
             let committed = self.commit(&mut lock, &folder, &version, change);
             let written = lock.signature().written.map_or(0, |written| written.inode);
             if committed.is_err() && !self.has_inode(written) {
-                // Else the next writer adds the lines of a text that is in place.
+                // If the text is in place, the group stays: the next writer adds its lines.
                 let _ = lock.drop_group();
             }
             if let Some(update) = committed? {

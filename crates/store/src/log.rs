@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::at::{Access, Facts};
-use crate::error::StoreError;
+use crate::error::{StoreError, unless_missing};
 use crate::folder::Folder;
 use crate::note::Addition;
 use crate::platform;
@@ -32,7 +32,7 @@ const SMALL_BLOCK_SIZE: u64 = 4096;
 /// Gives the lines of a log that a rotation keeps.
 pub(crate) type Carry = fn(&LineLog) -> Result<Vec<String>, StoreError>;
 
-/// What a log keeps besides its lines.
+/// The upkeep of a log: its version, its size, and the lines that survive a rotation.
 #[derive(Debug, Clone, Copy)]
 pub struct Upkeep {
     /// The version of the format, which the first line of each file states; `None` where none does.
@@ -45,7 +45,7 @@ pub struct Upkeep {
     pub(crate) carried: Option<(&'static str, Carry)>,
 }
 
-/// Nothing: lines that are dropped are forgotten.
+/// No upkeep: a rotation forgets the lines that it drops.
 impl Default for Upkeep {
     fn default() -> Upkeep {
         Upkeep { version: None, rotation_size: ROTATION_SIZE, keep: |_| Ok(()), carried: None }
@@ -125,13 +125,7 @@ impl LineLog {
     ///
     /// When a file cannot be read.
     pub(crate) fn visit_lines(&self, mut visit: impl FnMut(LogLine<'_>)) -> Result<(), StoreError> {
-        let Parts { current, older, carried } = self.parts()?;
-        let (has_carried, has_before) = (carried.is_some(), carried.is_some() || older.is_some());
-        for (file, name, skip_copies) in [
-            (carried, self.carried_name(), false),
-            (older, &*self.older, has_carried),
-            (current, &*self.current, has_before),
-        ] {
+        for (file, name, skip_copies) in self.in_order(&mut self.parts()?) {
             let Some(file) = file else { continue };
             let path = self.path(name);
             for (line, number) in BufReader::with_capacity(BLOCK_SIZE, file).split(b'\n').zip(1..) {
@@ -191,7 +185,7 @@ impl LineLog {
     pub(super) fn maintain(&self, folder: &Folder) -> Result<(), StoreError> {
         (self.upkeep.keep)(self)?;
         if folder.read(&self.current)?.is_none() {
-            // So that its name is on disk when the folder is.
+            // The caller syncs the folder afterwards: the new name must be in it by then.
             return folder.write(&self.current, Access::Append).map(drop);
         }
         if !self.is_new_or_full(folder) {
@@ -213,9 +207,8 @@ impl LineLog {
     fn carry(&self, folder: &Folder) -> Result<(), StoreError> {
         let Some((name, lines)) = self.upkeep.carried else { return Ok(()) };
         match lines(self)? {
-            lines if lines.is_empty() => folder
-                .remove(name)
-                .or_else(|error| if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) })
+            lines if lines.is_empty() => unless_missing(folder.remove(name))
+                .map(drop)
                 .map_err(StoreError::write("remove", &folder.path(name))),
             lines => stage(folder, name, (lines.join("\n") + "\n").as_bytes(), true)?.publish(),
         }
@@ -232,7 +225,7 @@ impl LineLog {
         let older = match self.parts() {
             Ok(parts) => parts.older,
             Err(refused) if refused.is_refusal() => return Err(refused),
-            // It shows when the lines are written.
+            // The write of the lines reports this error.
             Err(_) => None,
         };
         let offset = self.mend_end(folder).map_or(0, |(size, mended)| {
@@ -272,28 +265,25 @@ impl LineLog {
         let behind = end.iter().rposition(|byte| !is_nul(byte)).map_or(first, |last| last + 1);
         let half = [&end[first..behind], b"\n"].concat();
         let is_whole = !half.starts_with(b"{") || serde_json::from_slice::<Value>(&half).is_ok();
-        let mut warning = StoreError::CutEnd { path: self.current_path(), bytes: size - whole, aside: None };
+        let warning = |aside| StoreError::CutEnd { path: self.current_path(), bytes: size - whole, aside };
         let mut file = folder.write(&self.current, Access::ReadWrite).map_err(io::Error::other)?;
         if half.len() > 1 && is_whole {
             file.seek(SeekFrom::Start(whole))?;
             file.write_all(&half)?;
             let size = file.stream_position()?;
             file.set_len(size)?;
-            return Ok((size, (half.len() <= end.len()).then_some(warning)));
+            return Ok((size, (half.len() <= end.len()).then(|| warning(None))));
         }
+        let mut aside = None;
         if half.len() > 1 {
             let name = format!("{}.torn", self.current);
             let mut torn = folder.write(&name, Access::Append).map_err(io::Error::other)?;
             torn.write_all(&half)?;
             torn.sync_data()?;
-            warning = StoreError::CutEnd {
-                path: self.current_path(),
-                bytes: size - whole,
-                aside: Some(self.path(&name)),
-            };
+            aside = Some(self.path(&name));
         }
         file.set_len(whole)?;
-        Ok((whole, Some(warning)))
+        Ok((whole, Some(warning(aside))))
     }
 
     /// Both parts, opened at one moment.
@@ -311,7 +301,7 @@ impl LineLog {
             }
             _ => false,
         };
-        // Last: at worst, a line of an older part is there twice.
+        // This file is opened last: a rotation in between repeats a line, and loses none.
         let carried = self.upkeep.carried.map_or(Ok(None), |(name, _)| folder.read(name))?;
         Ok(Parts { current, older: older.filter(|_| !same), carried })
     }
@@ -326,6 +316,17 @@ impl LineLog {
             }
             None => Ok(file),
         }
+    }
+
+    /// The files with their names, the oldest lines first. `true` for a file in which copies of lines are passed over.
+    fn in_order<'a>(&'a self, parts: &'a mut Parts) -> [(Option<&'a mut File>, &'a str, bool); 3] {
+        let Parts { current, older, carried } = parts;
+        let (has_carried, has_before) = (carried.is_some(), carried.is_some() || older.is_some());
+        [
+            (carried.as_mut(), self.carried_name(), false),
+            (older.as_mut(), &*self.older, has_carried),
+            (current.as_mut(), &*self.current, has_before),
+        ]
     }
 
     /// The path of the part that is written to.
@@ -354,14 +355,9 @@ impl LineLog {
         mut visit: impl FnMut(&[u8]) -> bool,
     ) -> Result<(), StoreError> {
         let mut more = true;
-        let Parts { current, older, carried } = parts;
-        let (has_carried, has_before) = (carried.is_some(), carried.is_some() || older.is_some());
-        for (file, name, end, skip_copies) in [
-            (current, &*self.current, end, has_before),
-            (older, &*self.older, None, has_carried),
-            (carried, self.carried_name(), None, false),
-        ] {
-            if let Some(file) = file.as_mut().filter(|_| more) {
+        let ends = [None, None, end];
+        for ((file, name, skip_copies), end) in self.in_order(parts).into_iter().zip(ends).rev() {
+            if let Some(file) = file.filter(|_| more) {
                 let mut visit_one = |line: &[u8]| {
                     more = is_passed_over(line, skip_copies) || visit(line);
                     more

@@ -1,9 +1,9 @@
 //! The lines that follow a change, noted in the lock file before it.
 //!
-//! The lock file is the only file beside the memory file that is synced for a change: it has the lines that the logs get,
-//! and the places where. So a log may lose its end to a kill or a power cut; the next holder of the lock gives it back.
-//! Groups of lines are noted one behind the other until the logs are synced. A group that waits, the last one, counts
-//! only if the text that it belongs to is in place. A group that a power cut has torn is known by its hash.
+//! For a change, only the memory file and the lock file are synced. The lock file holds the lines that the logs get, and
+//! their places. A log may lose its end to a kill or a power cut: the next holder of the lock writes the lines again.
+//! The note holds groups of lines, one behind the other, until the logs are synced. The last group may wait: it counts
+//! only if its text is in place. The hash of a group shows whether a power cut has torn it.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
@@ -96,7 +96,7 @@ fn parse_head(line: &[u8]) -> Option<(String, u64, usize)> {
 }
 
 impl Addition {
-    /// Adds the lines. What cannot be written whole (the disk is full) is taken back.
+    /// Adds the lines. If they cannot be written whole (the disk is full), the log gets its former end back.
     pub(super) fn write(&self, folder: &Folder) -> Result<(), StoreError> {
         let mut file = folder.write(&self.name, Access::Append)?;
         let mut add = || {
@@ -108,8 +108,8 @@ impl Addition {
         add().map_err(StoreError::write("write", &folder.path(&self.name)))
     }
 
-    /// Adds what a kill or a power cut took of the lines: the log ends before their end, or has NUL bytes in their
-    /// place. `false`: somebody has changed the log, and it stays.
+    /// Writes the lines again where a kill or a power cut took a part of them: the log ends before their end, or has NUL
+    /// bytes in their place. `false`: somebody has changed the log, and it stays.
     pub(super) fn complete(&self, folder: &Folder) -> Result<bool, StoreError> {
         if folder.read(&self.name)?.is_none() {
             return Ok(false);
@@ -135,7 +135,7 @@ impl Addition {
 
     /// Makes the log survive a power cut.
     pub(super) fn sync(&self, folder: &Folder) -> Result<(), StoreError> {
-        // Where somebody has put something else in its place, that shows when lines are written.
+        // A log that cannot be opened is reported by the next write.
         let Ok(Some(file)) = folder.read(&self.name) else { return Ok(()) };
         file.sync_data().map_err(StoreError::write("sync", &folder.path(&self.name)))
     }

@@ -1,5 +1,5 @@
-//! What a sync keeps beside a memory file, by name: texts and states of machines in `remotes/` of the sidecar, and in
-//! `machines/` the states of those whose remote copy this file is.
+//! The files of a sync beside a memory file. `remotes/` of the sidecar has texts and states of machines by name. If this
+//! file is itself a remote copy, `machines/` has the states of its machines.
 //!
 //! A name enters, a text leaves or goes in. A file is whole or not there, and is on disk when a call returns. Who holds
 //! [`Remotes`] is the only process that writes this folder.
@@ -31,12 +31,12 @@ pub struct Remotes {
 }
 
 impl<'a> Shelf<'a> {
-    /// What is kept for the remote copies of a memory file.
+    /// The folder with which a memory file is synced.
     pub(super) fn remotes(sidecar: &'a Sidecar) -> Shelf<'a> {
         Shelf { sidecar, folder: "remotes", lock: "sync-lock" }
     }
 
-    /// The states of machines whose remote copy a memory file is.
+    /// The folder of machines' states beside a memory file that is itself a remote copy.
     pub(super) fn machines(sidecar: &'a Sidecar) -> Shelf<'a> {
         Shelf { sidecar, folder: "machines", lock: "machines-lock" }
     }

@@ -30,7 +30,7 @@ pub(super) fn take(path: &Path, mut last_size: u64) -> Result<(Option<String>, F
     loop {
         let version = FileVersion::open(path)?;
         if last_size == 0 && version.metadata().is_none() && is_tracked(path) {
-            // Its size is not known, and any will do for a file that is missing.
+            // The former size is not known. Any size above 0 makes a missing file count as one that shrank.
             last_size = 1;
         }
         if start.elapsed() > MAX_WAIT || !is_being_saved(path, &version, last_size) {

@@ -26,7 +26,7 @@ pub struct State {
     /// This machine, once it has synced, kept for `memories sync`.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "read_or_none")]
     pub machine: Option<MachineNote>,
-    /// By remote copy, on what both sides agreed last, kept for `memories sync`.
+    /// The last agreement with each remote copy, kept for `memories sync`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "read_or_none")]
     pub remotes: BTreeMap<String, Agreement>,
     /// Fields that this version does not know.
@@ -34,7 +34,7 @@ pub struct State {
     pub other: Map<String, Value>,
 }
 
-/// What a memory file had at its last sync, whatever the copy.
+/// This machine at its last sync, with whichever copy.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MachineNote {
@@ -42,10 +42,10 @@ pub struct MachineNote {
     pub name: String,
     /// The number of its state, by which the file of that state is named.
     pub sequence: u64,
-    /// The hash of the text up to which all is in that state; its file in `remotes/` is named after it.
+    /// The hash of the text whose changes that state has; its file in `remotes/` is named after it.
     pub seen: String,
-    /// The sizes of the texts of the last day, each with its time in seconds since 1970; those alone that are larger than
-    /// all later ones.
+    /// Sizes of the texts of the last day, each with its time in seconds since 1970. A size is left out if a later one is
+    /// as large.
     pub sizes: Vec<(i64, u64)>,
 }
 

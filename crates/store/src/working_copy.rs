@@ -76,7 +76,7 @@ pub(super) fn tidy(folder: &Folder, memories: &str) -> Vec<PathBuf> {
         let Ok(version) = version else { continue };
         match version.read() {
             Ok(Some(text)) if is_stored(&text) => drop(folder.remove(name)),
-            // What is not UTF-8 is a person's work, too.
+            // Bytes that are not UTF-8 may be a person's work: the copy is kept, too.
             _ => {
                 let modified = version.metadata().and_then(|metadata| metadata.modified().ok());
                 kept.push((Reverse(modified.unwrap_or(SystemTime::UNIX_EPOCH)), name.to_owned()));

@@ -1,7 +1,7 @@
 //! Opens an object store with the variables and files that its cloud's own tools use. Keys come from nowhere else.
 //!
-//! The crate `object_store` knows the variables of each cloud by their names. Added here are what it does not read: the
-//! profiles of `~/.aws`, the names that Azure's command line uses, and the address of an emulator of Google's storage.
+//! The crate `object_store` knows the variables of each cloud by their names. This module adds what the crate does not
+//! read: the profiles of `~/.aws`, the names of Azure's command line, and the address of an emulator of Google's storage.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -113,7 +113,10 @@ pub(super) fn open_store(url: &RemoteUrl, variables: &Variables) -> Result<Opene
     };
     let address = endpoint(*cloud, variables);
     let is_own = address.as_ref().is_some_and(is_loopback);
-    let options = ClientOptions::new().with_connect_timeout(CONNECT_TIMEOUT).with_timeout(TIMEOUT);
+    let options = ClientOptions::new()
+        .with_connect_timeout(CONNECT_TIMEOUT)
+        .with_timeout(TIMEOUT)
+        .with_allow_http(is_own);
     let connector = BoundedConnector::default();
     let retry = RetryConfig {
         max_retries: MAX_RETRIES,
@@ -122,30 +125,16 @@ pub(super) fn open_store(url: &RemoteUrl, variables: &Variables) -> Result<Opene
     };
     let store: Arc<dyn ObjectStore> = match cloud {
         Cloud::S3 => {
-            let builder = s3(variables)
-                .with_http_connector(connector)
-                .with_client_options(options)
-                .with_retry(retry)
-                .with_bucket_name(bucket);
-            let builder = if is_own { builder.with_allow_http(true) } else { builder };
-            Arc::new(builder.build().map_err(settings)?)
+            let builder = s3(variables).with_http_connector(connector).with_client_options(options);
+            Arc::new(builder.with_retry(retry).with_bucket_name(bucket).build().map_err(settings)?)
         }
         Cloud::Gs => {
-            let builder = gs(variables).with_http_connector(connector).with_client_options(if is_own {
-                options.with_allow_http(true)
-            } else {
-                options
-            });
+            let builder = gs(variables).with_http_connector(connector).with_client_options(options);
             Arc::new(builder.with_retry(retry).with_bucket_name(bucket).build().map_err(settings)?)
         }
         Cloud::Az => {
-            let builder = az(variables)
-                .with_http_connector(connector)
-                .with_client_options(options)
-                .with_retry(retry)
-                .with_container_name(bucket);
-            let builder = if is_own { builder.with_allow_http(true) } else { builder };
-            Arc::new(builder.build().map_err(settings)?)
+            let builder = az(variables).with_http_connector(connector).with_client_options(options);
+            Arc::new(builder.with_retry(retry).with_container_name(bucket).build().map_err(settings)?)
         }
     };
     Ok(Opened { store, key: key.clone() })

@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use memories_document::DocumentError;
 use memories_document::types::hint::{Advice, Hint, RESOLVE};
-use memories_store::StoreError;
+use memories_store::{Store, StoreError};
 
 /// Why a memory file and its remote copy were not merged. Neither of them has changed.
 #[derive(Debug, Error)]
@@ -76,7 +76,7 @@ pub enum SyncError {
     Strange {
         /// The address.
         url: String,
-        /// What it lacks.
+        /// The names of the pieces that it lacks.
         lacking: String,
     },
     /// Other writers were always faster.
@@ -137,6 +137,13 @@ pub enum SyncError {
     /// The memory file cannot be edited.
     #[error(transparent)]
     Document(#[from] DocumentError),
+}
+
+impl SyncError {
+    /// Lines of the two texts clash.
+    pub(super) fn clash(url: String, store: &Store) -> SyncError {
+        SyncError::Clash { url, file: store.path().display().to_string() }
+    }
 }
 
 impl Hint for SyncError {

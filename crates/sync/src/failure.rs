@@ -25,7 +25,7 @@ pub(super) fn error_of(url: &str, error: &Error) -> SyncError {
     let has = |codes: &[&str]| codes.iter().any(|code| text.contains(code));
     let is_missing = matches!(error, Error::NotFound { .. }) || status == Some(404);
     match error {
-        // A list has no error of its own for that.
+        // A request for a list has no error of its own for a missing bucket.
         _ if is_missing && has(&["NoSuchBucket", "ContainerNotFound", "bucket does not exist"]) => {
             SyncError::NoBucket { url }
         }
@@ -46,7 +46,7 @@ pub(super) fn error_of(url: &str, error: &Error) -> SyncError {
 
 fn may_pass(error: &HttpError) -> bool {
     use HttpErrorKind::{Connect, Decode, Interrupted, Request, Timeout};
-    // A body that ends too early is one that cannot be decoded.
+    // The error for a body that ends too early is that it cannot be decoded.
     matches!(error.kind(), Connect | Request | Timeout | Interrupted | Decode)
 }
 

@@ -84,17 +84,10 @@ impl Round<'_> {
         let local = self.notebook.store().read()?;
         let agreed = if local.is_some() { self.ledger.agreed()? } else { None };
         let ours = self.notebook.read()?.lasting.into_text()?;
-        let is_unchanged;
-        let copy = match self.fetch(agreed.as_deref())? {
-            Some(fetched) => {
-                is_unchanged = false;
-                fetched
-            }
-            None => {
-                is_unchanged = true;
-                agreed.clone().map(|text| (text, self.ledger.agreement.version.clone()))
-            }
-        };
+        let fetched = self.fetch(agreed.as_deref())?;
+        let is_unchanged = fetched.is_none();
+        let version = &self.ledger.agreement.version;
+        let copy = fetched.unwrap_or_else(|| agreed.clone().map(|text| (text, version.clone())));
         if is_unchanged && agreed.as_deref() == Some(&*ours) && self.ledger.is_published() {
             return Ok(true);
         }
@@ -114,17 +107,15 @@ impl Round<'_> {
     /// The copy; `None` where it is unchanged.
     fn fetch(&mut self, agreed: Option<&str>) -> Result<Option<Copy>, SyncError> {
         self.report.requests += 1;
-        let url = || self.remote.to_string();
+        let url = self.remote.to_string();
         let known = agreed.map(|_| self.ledger.agreement.version.clone());
         match self.remote.fetch(Item::Text, known.as_ref())? {
             Fetched::Unchanged if agreed.is_some() => Ok(None),
-            Fetched::Unchanged => Err(SyncError::Failed {
-                url: url(),
-                problem: "it says that nothing changed, without a question for that".to_owned(),
-            }),
-            Fetched::Missing if agreed.is_some() && !self.options.create => {
-                Err(SyncError::Vanished { url: url() })
+            Fetched::Unchanged => {
+                let problem = "it says that nothing changed, without a question for that".to_owned();
+                Err(SyncError::Failed { url, problem })
             }
+            Fetched::Missing if agreed.is_some() && !self.options.create => Err(SyncError::Vanished { url }),
             Fetched::Missing => Ok(Some(None)),
             Fetched::Copy(bytes, version) => {
                 self.report.received_bytes += bytes.len() as u64;
@@ -132,7 +123,7 @@ impl Round<'_> {
                 self.empty_changes += u32::from(self.last.as_ref().is_some_and(is_same));
                 if self.empty_changes >= MAX_EMPTY_CHANGES {
                     let problem = "the version of its copy changes, though the text does not".to_owned();
-                    return Err(SyncError::Failed { url: url(), problem });
+                    return Err(SyncError::Failed { url, problem });
                 }
                 self.last = Some((bytes.clone(), version.clone()));
                 Ok(Some(Some((text_of(self.remote, bytes)?, version))))
@@ -149,10 +140,8 @@ impl Round<'_> {
         } else {
             Some(Merged { text: sides.ours.to_owned(), kept: Vec::new() })
         };
-        let merged = merged.ok_or_else(|| SyncError::Clash {
-            url: self.remote.to_string(),
-            file: self.notebook.store().path().display().to_string(),
-        })?;
+        let clash = || SyncError::clash(self.remote.to_string(), self.notebook.store());
+        let merged = merged.ok_or_else(clash)?;
         self.report.compare(&guard, [sides.ours, sides.theirs, &merged.text]);
         self.report.kept.clone_from(&merged.kept);
         let asks = sides.place == Place::Unknown
@@ -185,9 +174,7 @@ impl Round<'_> {
         let is_put = old.is_none() || text != theirs;
         if is_put {
             let from = old.map(|_| theirs).into_iter().chain(sides.agreed);
-            let from: Vec<&str> =
-                from.collect::<BTreeSet<&str>>().into_iter().filter(|from| *from != text).collect();
-            self.ledger.fleet.own.note_text(text, &from);
+            self.ledger.fleet.own.note_text(text, from);
         }
         self.ledger.commit(has_file.then_some(ours))?;
         if !self.ledger.publish(self.remote, &mut self.report)? {
@@ -217,7 +204,7 @@ impl Round<'_> {
         if self.options.allow_removals {
             return Ok(vec![(now, size)]);
         }
-        // What other known machines removed was theirs to ask for.
+        // A removal by another known machine does not count: the limit held in its own sync.
         let gone = match sides.place {
             Place::Unknown => 0,
             _ => sides.ours.len().saturating_sub(merged.len()) as u64,

@@ -1,12 +1,10 @@
-//! What this machine keeps for its syncs, so that a kill at any moment counts nothing twice.
+//! The files and notes that this machine keeps for its syncs. With them a kill at any moment counts nothing twice.
 //!
-//! The state of the program names this machine, the number of its own state, and the text up to which all is counted in
-//! that. Both are files in `remotes/` of the sidecar, which are there before they are named. The name of the text and the
-//! memory file change in one transaction.
+//! `state.json` names this machine, the number of its own state, and the text whose changes that state has. Both are files
+//! in `remotes/` of the sidecar, and each is on disk before it is named. The name of the text and the memory file change in
+//! one transaction.
 
 use std::collections::BTreeSet;
-
-use serde::Deserialize;
 
 use crate::error::SyncError;
 use crate::machine::{Fleet, Machine, ORIGIN, hash, journal_hash, pieces, short};
@@ -22,6 +20,7 @@ use memories_document::types::instant::Instant;
 use memories_notebook::history::History;
 use memories_notebook::{Draft, Notebook};
 use memories_store::journal::Journal;
+use memories_store::journal::change::{FileChange, text_hash};
 use memories_store::journal::entry::Entry;
 use memories_store::{Agreement, MachineNote, Remotes};
 
@@ -95,11 +94,16 @@ impl<'a> Ledger<'a> {
             _ => {
                 ledger.note =
                     MachineNote { sizes: std::mem::take(&mut ledger.note.sizes), ..MachineNote::default() };
-                let id = hash(&format!("{} {}", notebook.clock().fresh_id(), ledger.url));
-                ledger.fleet.own = Machine::new(format!("{}-{}", host(&options.host), &id[..10]));
+                ledger.fleet.own = Machine::new(ledger.fresh_name(&host(&options.host)));
             }
         }
         Ok(ledger)
+    }
+
+    /// A new name for a machine of that host.
+    fn fresh_name(&self, host: &str) -> String {
+        let id = hash(&format!("{} {}", self.notebook.clock().fresh_id(), self.url));
+        format!("{host}-{}", &id[..10])
     }
 
     /// The text of the last sync with this copy; `None` before the first one.
@@ -146,7 +150,7 @@ impl<'a> Ledger<'a> {
             }
             report.requests += 1;
             let Fetched::Copy(bytes, version) = remote.fetch(Item::Machine(&name), None)? else { continue };
-            // What cannot be read, its machine or somebody who has it puts anew.
+            // A state that cannot be read counts as empty: its machine, or another one that has it, puts it again.
             let there = Machine::parse(&bytes, &name).unwrap_or_else(|| Machine::new(name.clone()));
             if name == self.fleet.own.machine {
                 self.meet_own(&there)?;
@@ -169,8 +173,8 @@ impl<'a> Ledger<'a> {
         Ok(())
     }
 
-    /// Goes on under a new name if the store has a state of this machine that it did not put: its folder was copied, or set
-    /// back. What it has not put yet goes with it.
+    /// Gives this machine a new name if the store has a state of it that it did not put: its folder was copied or set back.
+    /// Changes that were not put yet move to the new name.
     fn meet_own(&mut self, there: &Machine) -> Result<(), SyncError> {
         let own = &self.fleet.own.machine;
         let put = self.agreement.put;
@@ -179,9 +183,7 @@ impl<'a> Ledger<'a> {
             return Ok(());
         }
         let before = read(put)?.and_then(|text| Machine::parse(text.as_bytes(), own)).unwrap_or_default();
-        let id = hash(&format!("{} {}", self.notebook.clock().fresh_id(), self.url));
-        let (host, _) = own.rsplit_once('-').unwrap_or((own, ""));
-        let name = format!("{host}-{}", &id[..10]);
+        let name = self.fresh_name(own.rsplit_once('-').map_or(own, |(host, _)| host));
         let mut mine = self.fleet.own.clone().without(&before);
         (mine.machine, mine.sequence, self.agreement.put) = (name, 0, 0);
         self.fleet.own = mine;
@@ -209,16 +211,15 @@ impl<'a> Ledger<'a> {
             self.add_origin(&found, grew)?;
             self.fleet.own.found = journal_hash(&found);
             let mut texts = Vec::new();
-            journal.visit(|line| texts.extend(text_left(line)))?;
-            self.fleet.own.note_own(texts);
+            journal.visit(|line| texts.extend(FileChange::of_line(line).and_then(|change| change.to)))?;
+            self.fleet.own.note_own(texts.iter().map(|text| short(text)));
             found
         } else {
             self.notebook.store().remotes().read(&text_file(&self.note.seen))?.unwrap_or_default()
         };
         if before != ours {
             if !is_new {
-                let from = memories_store::journal::change::text_hash(&before);
-                let changes = journal.last_changes(&from)?.unwrap_or_default();
+                let changes = journal.last_changes(&text_hash(&before))?.unwrap_or_default();
                 self.fleet.own.note_own(changes.into_iter().filter_map(|change| Some(short(&change.to?))));
             }
             self.fleet.own.note_own([journal_hash(ours)]);
@@ -233,7 +234,7 @@ impl<'a> Ledger<'a> {
 
     /// The text that this machine found before its own first change.
     fn found(&self, ours: &str) -> Result<String, SyncError> {
-        // What an older program has synced is not told apart from what was recorded here.
+        // The journal of an older program does not say which changes a sync brought.
         if !self.notebook.state().remotes.is_empty() {
             return Ok(ours.to_owned());
         }
@@ -242,37 +243,32 @@ impl<'a> Ledger<'a> {
     }
 
     fn add_origin(&mut self, text: &str, only_surplus: bool) -> Result<(), SyncError> {
-        match self.fleet.add_origin(text, only_surplus) {
-            Some(name) => {
-                let state = self.fleet.others[&name].clone();
-                self.keep_other(state)
-            }
-            None => Ok(()),
+        self.fleet.origin(text, only_surplus).map_or(Ok(()), |state| self.keep_other(state))
+    }
+
+    /// Keeps the own state under its next number, unless it is kept as it is.
+    fn keep_own(&mut self) -> Result<(), SyncError> {
+        let (Some(remotes), own) = (&self.remotes, &mut self.fleet.own) else { return Ok(()) };
+        let kept = remotes.read(&own_file(&self.note.name, self.note.sequence))?;
+        if self.note.name != own.machine || kept.is_none_or(|kept| kept != own.render()) {
+            own.sequence += 1;
+            remotes.keep(&own_file(&own.machine, own.sequence), &own.render())?;
+            (self.note.name, self.note.sequence) = (own.machine.clone(), own.sequence);
         }
+        Ok(())
     }
 
     /// Keeps the own state, in which everything up to that local text is counted.
     pub(super) fn commit(&mut self, ours: Option<&str>) -> Result<(), SyncError> {
+        let before = self.note.clone();
+        self.keep_own()?;
         let Some(remotes) = &self.remotes else { return Ok(()) };
-        let seen = ours.map_or(self.note.seen.clone(), hash);
-        let old = remotes.read(&own_file(&self.note.name, self.note.sequence))?;
-        let own = &mut self.fleet.own;
-        let is_kept = self.note.name == own.machine && old.is_some_and(|old| old == own.render());
-        if is_kept && seen == self.note.seen {
-            return Ok(());
+        let text = ours.or(Some("").filter(|_| self.note.seen.is_empty()));
+        if let Some(text) = text.filter(|text| hash(text) != self.note.seen) {
+            remotes.keep(&text_file(&hash(text)), text)?;
+            self.note.seen = hash(text);
         }
-        if !is_kept {
-            own.sequence += 1;
-            remotes.keep(&own_file(&own.machine, own.sequence), &own.render())?;
-        }
-        if let Some(ours) = ours {
-            remotes.keep(&text_file(&seen), ours)?;
-        } else if seen.is_empty() {
-            remotes.keep(&text_file(&hash("")), "")?;
-        }
-        self.note.seen = if seen.is_empty() { hash("") } else { seen };
-        (self.note.name, self.note.sequence) = (own.machine.clone(), own.sequence);
-        self.keep_note()
+        if self.note == before { Ok(()) } else { self.keep_note() }
     }
 
     /// Keeps that the sync has asked about a text.
@@ -324,7 +320,8 @@ impl<'a> Ledger<'a> {
                     }
                     self.agreement.states.insert(state.machine.clone(), (version, state.sequence));
                 }
-                // It is read anew. That of another is put back by whoever is first.
+                // The next try reads the state again. For the state of another machine there is no next try: whoever was
+                // faster has put it.
                 Put::Lost => {
                     self.agreement.states.remove(&state.machine);
                     is_done &= state.machine != self.fleet.own.machine;
@@ -338,29 +335,21 @@ impl<'a> Ledger<'a> {
     /// Completes a sync when the copy has the merged text: the memory file takes it, with what was recorded meanwhile.
     pub(super) fn complete(&mut self, pending: Pending<'_>, version: Version) -> Result<(), SyncError> {
         let Pending { ours, merged, replaced, said, sizes } = pending;
-        let remotes = self.remotes.as_ref().expect("a dry run completes nothing");
         let text = hash(merged);
         let before = (self.note.clone(), self.notebook.state().remotes.remove(&self.key));
-        // Only now is it sure that something stands in their place.
+        // These pieces count as removed only now, when the copy has others in their place.
         self.fleet.note_removals(&replaced, &BTreeSet::new());
-        let own = &mut self.fleet.own;
-        if !replaced.is_empty() && remotes.read(&own_file(&own.machine, own.sequence))? != Some(own.render())
-        {
-            own.sequence += 1;
-            remotes.keep(&own_file(&own.machine, own.sequence), &own.render())?;
-        }
-        self.note =
-            MachineNote { name: own.machine.clone(), sequence: own.sequence, seen: text.clone(), sizes };
+        self.keep_own()?;
+        (self.note.seen, self.note.sizes) = (text.clone(), sizes);
         self.agreement = Agreement { text, version, asked: None, ..std::mem::take(&mut self.agreement) };
         if ours == merged && before == (self.note.clone(), Some(self.agreement.clone())) {
             return Ok(());
         }
+        let remotes = self.remotes.as_ref().expect("a dry run completes nothing");
         remotes.keep(&text_file(&self.note.seen), merged)?;
         let written = self.notebook.edit("sync", |draft| {
-            take(draft, ours, merged, &said)?.ok_or_else(|| SyncError::Clash {
-                url: self.url.clone(),
-                file: self.notebook.store().path().display().to_string(),
-            })?;
+            let clash = || SyncError::clash(self.url.clone(), self.notebook.store());
+            take(draft, ours, merged, &said)?.ok_or_else(clash)?;
             self.set(draft)
         })?;
         drop(written);
@@ -426,19 +415,6 @@ fn shares_dated_lines(text: &str, other: &str) -> bool {
     let (own, other) = (dated(text), dated(other));
     let shared = own.intersection(&other).count();
     shared >= 3 && shared * 2 >= own.len()
-}
-
-/// The text that the transaction of a line of the journal left.
-fn text_left(line: &str) -> Option<String> {
-    #[derive(Deserialize)]
-    struct Line {
-        change: Change,
-    }
-    #[derive(Deserialize)]
-    struct Change {
-        to: String,
-    }
-    Some(short(&serde_json::from_str::<Line>(line).ok()?.change.to))
 }
 
 /// A host's name as a part of a file's name.

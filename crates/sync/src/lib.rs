@@ -5,8 +5,8 @@
 //!
 //! * the local file is written in one transaction, and the remote copy only if it still is the merged version;
 //! * an error leaves both sides as they are;
-//! * every count is the sum of what each machine says of itself, so nothing can make it count twice;
-//! * a kill at any moment loses nothing: the module `ledger` keeps what is said before it is put.
+//! * every count is the sum over the states of all machines, so nothing counts twice;
+//! * a kill at any moment loses nothing: the module `ledger` keeps a state before the store gets it.
 //!
 //! # Where to begin
 //!

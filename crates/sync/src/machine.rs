@@ -1,4 +1,4 @@
-//! What each machine says of itself, and what follows from all of it: sums of counts, removals, and the history of the copy.
+//! The states of all machines, and all that follows from them: sums of counts, removals, and the history of the copy.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -23,7 +23,7 @@ pub(super) struct Machine {
     pub(super) machine: String,
     /// Grows with each change.
     pub(super) sequence: u64,
-    /// What it added to each count, and took back.
+    /// The amounts by which it raised or lowered each count.
     pub(super) counts: Counts,
     /// Pieces that it removed, by hash; one that it wrote again has a number below 0.
     pub(super) removed: BTreeMap<String, i64>,
@@ -51,9 +51,12 @@ impl Machine {
         serde_json::from_slice(text).ok().filter(|state: &Machine| state.machine == name)
     }
 
-    /// Notes that a text was made of others.
-    pub(super) fn note_text(&mut self, text: &str, from: &[&str]) {
-        let edge: Vec<String> = [text].iter().chain(from).map(|text| hash(text)).collect();
+    /// Notes that a text was merged from others.
+    pub(super) fn note_text(&mut self, text: &str, from: impl IntoIterator<Item = impl AsRef<str>>) {
+        let text = hash(text);
+        let from: BTreeSet<String> = from.into_iter().map(|from| hash(from.as_ref())).collect();
+        let from = from.into_iter().filter(|from| *from != text);
+        let edge: Vec<String> = std::iter::once(text.clone()).chain(from).collect();
         if self.texts.back() != Some(&edge) {
             self.texts.push_back(edge);
         }
@@ -112,7 +115,7 @@ impl Fleet {
     pub(super) fn counts(&self) -> Counts {
         let claimed: BTreeSet<&str> =
             self.all().flat_map(|state| &state.claims).map(String::as_str).collect();
-        // A text that a machine put has only what the states have, unless it had found that text.
+        // The counts of a text that a machine put are in the states already, unless it had found that text.
         let put: BTreeSet<&String> =
             self.all().flat_map(|state| &state.texts).filter_map(|edge| edge.first()).collect();
         let found: BTreeSet<String> = self.all().map(|state| format!("{ORIGIN}{}", state.found)).collect();
@@ -202,9 +205,9 @@ impl Fleet {
         if is_known { Place::Apart } else { Place::Unknown }
     }
 
-    /// Makes a state of the counts of a text that no machine wrote; `only_surplus` where it grew from what is known. Returns
-    /// its name, if it is new.
-    pub(super) fn add_origin(&mut self, text: &str, only_surplus: bool) -> Option<String> {
+    /// A state with the counts of a text that no machine wrote; with `only_surplus`, without the counts that are known.
+    /// `None` if there is such a state already, or nothing to count.
+    pub(super) fn origin(&self, text: &str, only_surplus: bool) -> Option<Machine> {
         let name = origin_of(text);
         if self.others.contains_key(&name) || self.knows(text) {
             return None;
@@ -215,14 +218,9 @@ impl Fleet {
         }
         counts.values_mut().for_each(|counts| counts.retain(|_, count| *count > 0));
         counts.retain(|_, counts| !counts.is_empty());
-        if counts.is_empty() {
-            return None;
-        }
-        self.others.insert(
-            name.clone(),
-            Machine { sequence: 1, counts, found: hash(text), ..Machine::new(name.clone()) },
-        );
-        Some(name)
+        let is_empty = counts.is_empty();
+        let state = Machine { sequence: 1, counts, found: hash(text), ..Machine::new(name) };
+        (!is_empty).then_some(state)
     }
 
     /// Claims the origins that are texts of this machine.

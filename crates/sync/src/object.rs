@@ -17,7 +17,7 @@ use tokio::runtime::Runtime;
 use crate::credentials::{Opened, Variables, open_store};
 use crate::error::SyncError;
 use crate::failure::error_of;
-use crate::remote::{Fetched, Item, Put, Remote, Version};
+use crate::remote::{Fetched, Item, Put, Remote, Version, file_of, machine_of};
 use crate::url::RemoteUrl;
 
 /// Largest copy that is fetched, in bytes.
@@ -52,7 +52,7 @@ impl ObjectRemote {
     fn path_of(&self, item: Item<'_>) -> Path {
         match item {
             Item::Text => self.path.clone(),
-            Item::Machine(name) => self.machines_path().join(format!("{name}.json")),
+            Item::Machine(name) => self.machines_path().join(file_of(name)),
         }
     }
 
@@ -105,7 +105,7 @@ impl Remote for ObjectRemote {
         match self.runtime.block_on(self.store.put_opts(&self.path_of(item), payload, options)) {
             Ok(put) => Ok(Put::Done(Version { e_tag: put.e_tag, version: put.version })),
             Err(error) if is_lost(&error) => Ok(Put::Lost),
-            // The object is gone since it was fetched, or its bucket is.
+            // The object or its bucket was removed since the fetch.
             Err(error @ Error::NotFound { .. }) => match (item, old, self.error(&error)) {
                 (Item::Machine(_), Some(_), SyncError::Nothing { .. }) => Ok(Put::Lost),
                 (Item::Text, Some(_), SyncError::Nothing { url }) => Err(SyncError::Vanished { url }),
@@ -129,10 +129,8 @@ impl Remote for ObjectRemote {
             }
         };
         let named = listed.into_iter().filter_map(|meta| {
-            let name = meta.location.filename()?.strip_suffix(".json")?.to_owned();
-            let is_name =
-                name.len() <= 80 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-            is_name.then_some((name, Version { e_tag: meta.e_tag, version: meta.version }))
+            let name = machine_of(meta.location.filename()?)?.to_owned();
+            Some((name, Version { e_tag: meta.e_tag, version: meta.version }))
         });
         Ok(named.collect())
     }

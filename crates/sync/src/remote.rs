@@ -8,6 +8,9 @@ use crate::error::SyncError;
 
 pub use memories_store::RemoteVersion as Version;
 
+/// Longest name of a machine, in bytes.
+const MAX_NAME: usize = 80;
+
 /// Something that is kept at an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Item<'a> {
@@ -35,6 +38,17 @@ pub enum Put {
     Done(Version),
     /// Another writer was faster.
     Lost,
+}
+
+/// The file with the state of a machine.
+pub(super) fn file_of(machine: &str) -> String {
+    format!("{machine}.json")
+}
+
+/// The machine whose state is in the file with that name; `None` for any other file.
+pub(super) fn machine_of(file: &str) -> Option<&str> {
+    let is_id = |name: &&str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    file.strip_suffix(".json").filter(|name| name.len() <= MAX_NAME).filter(is_id)
 }
 
 /// A place for a remote copy.

@@ -1,11 +1,11 @@
-//! What a sync brought to each side, changed there, and took away.
+//! The report of a sync: everything that came to each side, changed there, or vanished.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
 use crate::texts::{Guard, name_of};
-use memories_document::counts::Counts;
+use memories_document::counts::{Counts, add_counts};
 use memories_document::types::{Attempt, fold_title};
 use memories_document::{Document, Piece, PieceKind};
 
@@ -18,7 +18,7 @@ pub struct Kinds {
     pub lines: u64,
     /// Names of places and other sections.
     pub names: u64,
-    /// Times that an action was tried or worked; what is said of an action, where that changed.
+    /// Times that an action was tried or worked; among changes, actions with another reply or result.
     pub actions: u64,
     /// Times that a way was walked.
     pub ways: u64,
@@ -30,7 +30,7 @@ impl Kinds {
     /// The words for it; `None` where there is nothing.
     pub fn words(&self) -> Option<String> {
         let Kinds { memories, lines, names, actions, ways, visits } = *self;
-        // Who tries something or comes along a way also visits: then the visits say nothing more.
+        // Each try and each walk is part of a visit: visits are named only if there is nothing else to name.
         let visits = if memories + lines + names + actions + ways > 0 { 0 } else { visits };
         let parts = [
             (memories, "memory", "memories"),
@@ -51,21 +51,21 @@ impl Kinds {
 /// The result of a sync.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct SyncReport {
-    /// What the memory file got.
+    /// New in the memory file.
     pub received: Kinds,
-    /// What the remote copy got.
+    /// New in the remote copy.
     pub sent: Kinds,
-    /// What the memory file says otherwise now.
+    /// Changed in the memory file.
     pub changed_here: Kinds,
-    /// What the remote copy says otherwise now.
+    /// Changed in the remote copy.
     pub changed_there: Kinds,
-    /// What the memory file no longer has.
+    /// Removed from the memory file.
     pub removed_here: Kinds,
-    /// What the remote copy no longer has.
+    /// Removed from the remote copy.
     pub removed_there: Kinds,
     /// Protected pieces that one side no longer has as they were.
     pub protected: Vec<String>,
-    /// Pieces that the copy lacks or changed, and that stay: nobody is known to have removed them.
+    /// Pieces that the copy lacks or changed, and that stay: no known machine removed them.
     pub kept: Vec<String>,
     /// Times that another writer was faster.
     pub lost_races: u32,
@@ -89,7 +89,7 @@ impl SyncReport {
         self.protected = gone.map(name_of).collect::<BTreeSet<String>>().into_iter().collect();
     }
 
-    /// What came, changed and vanished, in words; `None` where nothing did.
+    /// Words for everything that came, changed or vanished; `None` if nothing did.
     pub fn words(&self) -> Option<String> {
         let all = [
             ("received", &self.received),
@@ -114,7 +114,7 @@ impl SyncReport {
 struct Contents {
     pieces: BTreeMap<String, Piece>,
     counts: Counts,
-    /// What is said of each action and way, but for how often.
+    /// The reply and the result of each action, and the step before each way, without counts.
     said: BTreeMap<String, String>,
 }
 
@@ -162,7 +162,7 @@ impl Difference {
             |(key, said): &(&String, &String)| of_after.said.get(*key).is_some_and(|new| new != *said);
         let is_counted = found.came.actions + found.came.ways > 0;
         let others = of_before.said.iter().filter(is_other).count() as u64;
-        // A new try also says what it showed.
+        // A new try may bring a new reply: then it is named as a try only.
         found.changed.actions = if is_counted { 0 } else { others };
         let all = [found.came, found.changed, found.removed];
         if all.iter().all(|kinds| *kinds == Kinds::default()) && words(before) != words(after) {
@@ -191,28 +191,16 @@ impl Difference {
         for piece in new.values().flatten() {
             *field(&mut self.came, piece.kind) += 1;
         }
-        // The name of a section that is new says nothing of its own.
+        // A new section is not named besides its content.
         self.came.names = 0;
     }
 
     fn compare_counts(&mut self, before: &Counts, after: &Counts) {
-        let all = |counts: &Counts| -> BTreeMap<(String, String), i64> {
-            let of_scope = |(scope, counts): (&String, &std::collections::BTreeMap<String, i64>)| {
-                let scope = scope.clone();
-                counts
-                    .iter()
-                    .map(move |(key, count)| ((scope.clone(), key.clone()), *count))
-                    .collect::<Vec<_>>()
-            };
-            counts.iter().flat_map(of_scope).collect()
-        };
-        let (before, after) = (all(before), all(after));
-        let keys: BTreeSet<_> = before.keys().chain(after.keys()).collect();
-        for key in keys {
-            let count = |counts: &BTreeMap<_, i64>| counts.get(key).copied().unwrap_or(0);
-            let more = count(&after) - count(&before);
-            let kinds = if more > 0 { &mut self.came } else { &mut self.removed };
-            let field = match key.1.split(' ').next() {
+        let mut more = after.clone();
+        add_counts(&mut more, before, -1);
+        for (key, more) in more.values().flatten() {
+            let kinds = if *more > 0 { &mut self.came } else { &mut self.removed };
+            let field = match key.split(' ').next() {
                 Some("visits") => &mut kinds.visits,
                 Some("way") => &mut kinds.ways,
                 _ => &mut kinds.actions,

@@ -10,7 +10,7 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 
 use crate::error::SyncError;
-use crate::remote::{Fetched, Item, Put, Remote, Version};
+use crate::remote::{Fetched, Item, Put, Remote, Version, file_of, machine_of};
 use memories_document::types::Outcome;
 use memories_notebook::{Clock, Notebook};
 use memories_store::Store;
@@ -23,18 +23,6 @@ pub(super) struct SharedFile {
     notebook: Notebook,
 }
 
-/// Why the copy was not written.
-enum Refusal {
-    Changed,
-    Failed(SyncError),
-}
-
-impl<E: Into<SyncError>> From<E> for Refusal {
-    fn from(error: E) -> Refusal {
-        Refusal::Failed(error.into())
-    }
-}
-
 impl SharedFile {
     pub(super) fn open(path: &Path, clock: Clock) -> Result<SharedFile, SyncError> {
         let store = Store::open(path, LOCK_TIMEOUT)?;
@@ -42,19 +30,15 @@ impl SharedFile {
     }
 
     fn put_text(&self, text: &str, old: Option<&Version>) -> Result<Put, SyncError> {
-        let written = self.notebook.edit::<_, Refusal>("sync", |draft| {
+        let written = self.notebook.edit("sync", |draft| {
             let present = if draft.is_new { None } else { Some(version_of(&draft.text()?)) };
-            if present.as_ref() != old {
-                return Err(Refusal::Changed);
+            let is_known = present.as_ref() == old;
+            if is_known {
+                draft.rewrite(Outcome::Synced, text.to_owned(), text.lines().count());
             }
-            draft.rewrite(Outcome::Synced, text.to_owned(), text.lines().count());
-            Ok(())
-        });
-        match written {
-            Ok(_) => Ok(Put::Done(version_of(text))),
-            Err(Refusal::Changed) => Ok(Put::Lost),
-            Err(Refusal::Failed(error)) => Err(error),
-        }
+            Ok::<_, SyncError>(is_known)
+        })?;
+        Ok(if written.value { Put::Done(version_of(text)) } else { Put::Lost })
     }
 }
 
@@ -98,16 +82,12 @@ impl Remote for SharedFile {
         let store = self.notebook.store();
         let mut machines = BTreeMap::new();
         for file in store.machines().names()? {
-            if let (Some(name), Some(text)) = (file.strip_suffix(".json"), store.machines().read(&file)?) {
+            if let (Some(name), Some(text)) = (machine_of(&file), store.machines().read(&file)?) {
                 machines.insert(name.to_owned(), version_of(&text));
             }
         }
         Ok(machines)
     }
-}
-
-fn file_of(name: &str) -> String {
-    format!("{name}.json")
 }
 
 fn version_of(text: &str) -> Version {

@@ -1,4 +1,5 @@
-//! The texts of both sides: read, merged by what is known of the copy, and guarded where nobody is known to have written it.
+//! Reads the texts of both sides, and merges them by the place of the copy in the known history. If no known machine wrote
+//! the copy, a guard protects pieces of this side.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +13,7 @@ use memories_document::types::{Author, Persistence, Scope, fold_title};
 use memories_document::{Document, Piece, PieceKind};
 use memories_notebook::{Authors, Notebook};
 
-/// What goes into a merge.
+/// The texts of a merge, and the place of the copy.
 pub(super) struct Sides<'a> {
     /// The text of the last sync.
     pub(super) agreed: Option<&'a str>,
@@ -24,7 +25,7 @@ pub(super) struct Sides<'a> {
 /// A merged text.
 pub(super) struct Merged {
     pub(super) text: String,
-    /// What the copy lacks or changed, and stays.
+    /// Names of pieces that the copy lacks or changed, and that stay.
     pub(super) kept: Vec<String>,
 }
 
@@ -36,7 +37,7 @@ impl Sides<'_> {
         let merged = match (self.place, guard) {
             (Place::Unknown, None) => merge_keeping_both(agreed, self.ours, self.theirs),
             (Place::Newer, _) => {
-                // What was removed may have come back by a machine that did not know it.
+                // A machine that did not know of a removal may have brought the piece back.
                 let before = keys(&Document::parse(agreed.to_owned()));
                 let came_back = |piece: &Piece| is_removed(piece) && !before.contains(&piece.key());
                 let mut theirs = Document::parse(self.theirs.to_owned());
@@ -75,7 +76,7 @@ impl Sides<'_> {
         Ok(Some(Merged { text: document.into_text()?, kept }))
     }
 
-    /// What the copy lacks of the last agreed text, though this side has it and nobody removed it.
+    /// Names of pieces of the last agreed text that the copy lacks, though this side has them and no machine removed them.
     pub(super) fn lacking(&self, fleet: &Fleet) -> Vec<String> {
         let [ours, theirs] = [self.ours, self.theirs].map(|text| keys(&Document::parse(text.to_owned())));
         let agreed = Document::parse(self.agreed.unwrap_or_default().to_owned());
@@ -87,7 +88,7 @@ impl Sides<'_> {
     }
 }
 
-/// A text without the pieces that a machine removed. A name that was replaced becomes that of the other side.
+/// A text without the pieces that a machine removed. If a machine replaced a name, the text gets the other side's name.
 fn without_removed(text: &str, other: &str, is_removed: impl Fn(&Piece) -> bool) -> Document {
     let mut document = Document::parse(text.to_owned());
     document.remove_pieces(&is_removed);

@@ -49,9 +49,9 @@ pub struct Chain {
     state: Option<String>,
     /// Hash of the text that the last transaction left.
     left: Option<String>,
-    /// Lines have come of a transaction whose last one has not.
+    /// True within a transaction: its first line has come, and its last one has not.
     is_within: bool,
-    /// Lines of turns behind the last state that have no change. They left it as it was if the next hash is the same.
+    /// Lines of turns behind the last state that have no change. If the next hash is the same, they left the file as it was.
     unchanged: Vec<String>,
 }
 

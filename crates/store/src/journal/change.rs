@@ -38,7 +38,7 @@ pub struct FileChange {
 
 impl FileChange {
     /// The change of a line; `None` where it has none.
-    pub(crate) fn of_line(line: &str) -> Option<FileChange> {
+    pub fn of_line(line: &str) -> Option<FileChange> {
         #[derive(Deserialize)]
         struct Line<'a> {
             #[serde(borrow)]
@@ -97,8 +97,8 @@ impl Journal {
         Ok(last)
     }
 
-    /// The changes since the text with that hash was in the file, oldest first. `None` where it is not the text that
-    /// the last transaction which wrote has found.
+    /// The changes of the last transaction that wrote, oldest first. `None` where that transaction did not find the text
+    /// with that hash.
     ///
     /// # Errors
     ///

@@ -23,9 +23,9 @@ pub struct Damage {
     pub mended: u64,
     /// File and line of the first of them.
     pub first: Option<(PathBuf, usize)>,
-    /// Turns of lines that are no entries, which no later line resolves.
+    /// Turns that waited for a model, of damaged lines that no later line resolves.
     waiting: Vec<LostTurn>,
-    /// The ids of turns that lines resolve which are no entries.
+    /// The ids of turns that damaged lines resolve.
     pub resolved: Vec<String>,
 }
 

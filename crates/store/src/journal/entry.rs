@@ -63,7 +63,7 @@ pub struct Entry<'a, T = PlayedTurn<'a>> {
     pub source_line: Option<Text<'a>>,
     pub resolves: Option<Text<'a>>,
     pub carried: Option<bool>,
-    /// What was changed in the memory file. Not decoded: only its former states need it.
+    /// The change of the memory file. It is not decoded here: only the history needs it.
     pub change: Option<&'a RawValue>,
 }
 
