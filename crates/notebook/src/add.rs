@@ -215,7 +215,7 @@ fn take_title(
         let protected = protection(files, scope, old, Some(&memory.category), claim.authority)
             .filter(|_| !old.category.only_grows());
         let reason = match protected {
-            // Nobody believes yet what contests others, so there is nothing to contest.
+            // An entry that contests others is tentative already: nobody needs to contest it.
             protected @ Some(_) if old.contests() && files.writer.is_some() => protected,
             Some(reason) if !matches!(claim.authority, Authority::Rules(_)) => {
                 contest::note(&mut report.contested, Contested { title: old.title.clone(), reason });

@@ -1,4 +1,4 @@
-//! Authority: how much a memory may weigh, and which entries it may put in its shadow.
+//! Authority: the highest importance of a memory, and the entries that it may replace.
 //!
 //! An entry is *protected* if a person or a seed wrote it, if it is core or pinned, or if it weighs more than the memory
 //! may: a model or an agent contests it, and never changes it. See law 7 in `docs/format.md`.

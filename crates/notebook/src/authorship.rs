@@ -36,7 +36,7 @@ pub struct Authorship {
 }
 
 impl Default for Authorship {
-    /// Nothing is known, and a person writes.
+    /// No log, and a person as the author.
     fn default() -> Authorship {
         Authorship { log: None, author: Author::Person, logged: OnceCell::new(), lines: Vec::new() }
     }
@@ -137,7 +137,7 @@ pub(super) fn parse_line(line: &str) -> Option<Line<'_>> {
     (hash.len() == HASH_DIGITS).then_some(Line { hash, author })
 }
 
-/// Nothing is kept of lines that are dropped: nobody knows the authors of the oldest of a million entries then.
+/// A rotation forgets the lines that it drops: the authors of the oldest among a million entries are unknown then.
 pub(super) fn log_of(sidecar: &Sidecar) -> LineLog {
     LineLog::new(sidecar, "written", "", Upkeep::default())
 }

@@ -65,7 +65,7 @@ pub(super) fn mark(
         return;
     }
     let mut olds = contested.iter().flat_map(|one| files.find(scope, &one.title));
-    // What a named writer contests waits for a person.
+    // A contest of a named writer always waits for a person.
     if files.writer.is_some() || !olds.all(|(_, old)| authority.is_shown_against(memory, &old)) {
         memory.status = Status::Tentative;
     }

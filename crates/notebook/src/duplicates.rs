@@ -113,7 +113,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 
 /// True for a word that makes a text say something else: a negation, number, direction, colour or name.
 /// A word with a capital counts as a name, unless it is one of the words with which sentences begin. The lists
-/// are of English; a word with letters that English lacks matters, because nothing is known of it.
+/// are of English; a word with other letters always matters, because no list has it.
 fn matters(word: &str, folded: &str) -> bool {
     let is_negated = folded.ends_with("n't") || folded.ends_with("n’t");
     let has_digit = || folded.contains(|c: char| c.is_numeric());

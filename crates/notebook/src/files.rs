@@ -118,7 +118,7 @@ impl Files {
         had_another
     }
 
-    /// Notes as a person's all live entries of the lasting file that a former text of it did not have.
+    /// Notes a person as the author of each live entry of the lasting file that a former text of it did not have.
     pub(super) fn note_persons(&mut self, former: &str) {
         let former = Document::parse(former.to_owned());
         let mut former_texts: HashMap<&Scope, Vec<&str>> = HashMap::new();

@@ -1,9 +1,9 @@
 //! The former states of a memory file, from its journal and its backups.
 //!
 //! A store enters; a [`History`] leaves: parts of which each state can be rebuilt, from the oldest that is known to the
-//! present one. Each part hangs on one text, the present one or a backup, that has the hash of one of its states. From
-//! there the edits are taken back, and made; where they do not fit, or a hash is another, the part ends. So a state may
-//! be missing, and is never wrong. Nothing is locked, and nothing is written.
+//! present one. Each part is rebuilt from one text, the present one or a backup, whose hash is that of one of its states.
+//! The edits lead from there to the states before and behind. The part ends where an edit does not fit or a hash differs:
+//! a state may be missing, but it is never wrong. Nothing is locked, and nothing is written.
 
 use std::collections::HashMap;
 use std::thread;
@@ -20,10 +20,10 @@ use memories_store::{Follower, Store, StoreError};
 
 pub use memories_store::journal::chain::HistoryStep;
 
-/// Looks at a file whose last change may not be in the journal yet.
+/// How often a file is read whose last change may not be in the journal yet.
 const MAX_LOOKS: usize = 50;
 
-/// Time between two of them.
+/// The pause between two readings.
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// The states of a memory file, as far as they are known.
@@ -93,8 +93,8 @@ impl HistoryFollower {
         &self.text
     }
 
-    /// The steps since the last call, which lead from the text before it to the present one; none where nothing was
-    /// changed. `None` where they are not known: then the history is to be read anew.
+    /// The steps since the last call, which lead from the text at that call to the present one; none if nothing was
+    /// changed. `None` if they are not known: then the caller reads the history anew.
     ///
     /// # Errors
     ///
@@ -112,8 +112,8 @@ impl HistoryFollower {
         Ok((!self.is_broken).then_some(steps))
     }
 
-    /// Adds the lines still to come to a chain that begins with the text `before`, until they lead to the present
-    /// text, or something else has changed that. The last segment ends with the present text.
+    /// Adds new lines to a chain that begins with the text `before`, until they lead to the present text or another
+    /// program has changed the file. The last segment ends with the present text.
     fn settle(&mut self, mut chain: Chain, before: Option<&str>) -> Result<Vec<Segment>, StoreError> {
         let mut hash = String::new();
         for _ in 0..MAX_LOOKS {
@@ -186,7 +186,7 @@ fn rebuild(segment: Segment, known: &str) -> Option<KnownPart> {
     Some(KnownPart { start: text.text(), steps })
 }
 
-/// Hashes that are compared on the way. Where edits and the last hash fit, those between do.
+/// The hashes that a walk compares. If all edits and the last hash fit, the hashes between fit, too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Hashes {
     Last,
@@ -205,7 +205,7 @@ impl Walk<'_> {
     ///
     /// # Errors
     ///
-    /// Where they do not fit: the last state whose hash was right, of those that were compared.
+    /// When they do not fit: the last state with the right hash among those that were compared.
     fn back(&self, end: usize, hashes: Hashes) -> Result<ChunkedText, usize> {
         let mut text = ChunkedText::new(self.known);
         let mut right = self.place;
