@@ -4,7 +4,7 @@ mod http;
 use std::net::SocketAddr;
 
 use crate::cli::commands::model_args::ModelArgs;
-use crate::cli::commands::writer_args::{ConfirmedArgs, WriterArgs};
+use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;

@@ -12,7 +12,6 @@ use crate::cli::commands::memory_args::{bare_tag, episode_number};
 use crate::cli::commands::model_args::ModelArgs;
 use crate::cli::commands::query::hits::{HitObjects, Listing};
 use crate::cli::commands::query::unknown::hint_at_unknown;
-use crate::cli::commands::writer_args::ConfirmedArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;

@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 use strum::VariantNames as _;
 
 use crate::cli::commands::common::{hint_at_near_sections, parse_scopes};
-use crate::cli::commands::writer_args::ConfirmedArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;

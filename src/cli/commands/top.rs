@@ -4,7 +4,6 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::cli::commands::common::at_turn;
-use crate::cli::commands::writer_args::ConfirmedArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
