@@ -1,14 +1,12 @@
 //! The sections of the memory file as resources, read anew for each request.
 
-use std::borrow::Cow;
-
 use crate::mcp::access::Memories;
 use crate::mcp::answer::Refusal;
+use memories_document::Document;
 use memories_document::link::without_links;
 use memories_document::types::frame::{INDENT, indented, one_line};
 use memories_document::types::model_text::ModelText;
 use memories_document::types::{FolderPath, Scope, ScopeName};
-use memories_document::{Document, EntryMut, EntryRef};
 
 pub(crate) const MIME_TYPE: &str = "text/markdown";
 

@@ -89,7 +89,6 @@ pub fn run(mut cli: Cli<'_>, args: McpArgs) -> Result<u8, Failure> {
     use crate::cli::commands::map_file::read_map;
     use crate::cli::interrupt::interrupted;
     use crate::mcp::{Group, Setup, serve, serve_http};
-    use memories_recall::Limits;
 
     let McpArgs { agent, read_only, tools, http, hosts, configured_model, writer, model } = args;
     let groups: Result<Vec<Group>, String> = tools.iter().map(|name| name.trim().parse()).collect();
