@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::cli::commands::common::{at_turn, resolve_scope};
 use crate::cli::commands::correct::target;
+use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
@@ -53,6 +54,8 @@ pub(crate) struct ReviewArgs {
     /// Show what would be done; change nothing
     #[arg(long, requires = "title")]
     dry_run: bool,
+    #[command(flatten)]
+    writer: WriterArgs,
 }
 
 /// A memory that waits for a decision.
@@ -67,8 +70,9 @@ struct Waiting {
 pub(crate) const FACTS: Facts =
     Facts { completes: &[("TITLE", Candidates::Titles)], ..Facts::of(Group::Correct) };
 
-pub fn run(cli: Cli<'_>, args: ReviewArgs) -> Result<u8, Failure> {
-    let ReviewArgs { scope, title, accept, reject: _, line, dry_run } = args;
+pub fn run(mut cli: Cli<'_>, args: ReviewArgs) -> Result<u8, Failure> {
+    let ReviewArgs { scope, title, accept, reject: _, line, dry_run, writer } = args;
+    writer.override_settings(&mut cli);
     let store = cli.store()?;
     let scope = scope.map(|name| resolve_scope(&cli.settings.working_folder, &store, &name)).transpose()?;
     match (scope, title) {
@@ -82,6 +86,10 @@ pub fn run(cli: Cli<'_>, args: ReviewArgs) -> Result<u8, Failure> {
 }
 
 fn decide(mut cli: Cli<'_>, decision: Correction, dry_run: bool) -> Result<u8, Failure> {
+    if let Some(writer) = &cli.settings.writer {
+        let refused = Failure::user(format!("the writer `{writer}` does not decide: a person does"));
+        return Err(refused.hint("leave out `--writer`, `MEMORIES_WRITER` and `writer` of the settings"));
+    }
     let notebook = cli.notebook()?;
     let (results, _) = cli.edit(&notebook, "review", dry_run, |draft| {
         draft.correct_at::<Failure>(std::slice::from_ref(&decision), &[Moment::default()])
