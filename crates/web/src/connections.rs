@@ -19,9 +19,9 @@ use tokio::time::{Instant, sleep};
 const PIECE: usize = 64 << 10;
 
 /// Bytes of all answers from which on a connection goes that was not read for [`STALLED`].
-const ROOM: usize = 32 << 20;
+const ROOM: usize = 16 << 20;
 
-/// Bytes of all answers from which on one goes that was not read for a shorter time.
+/// Bytes of all answers from which on one goes that was not read for a shorter time, if there are others.
 const MOST: usize = 2 * ROOM;
 
 /// Time without reading after which an answer is taken for one that nobody reads, where others need its room.
@@ -105,7 +105,8 @@ fn make_room_for_answers(all: &mut BTreeMap<u64, State>) {
     while held > ROOM {
         let unread = all.values_mut().filter(|state| state.held > 0 && state.unread.is_some());
         let Some(slowest) = unread.min_by_key(|state| state.unread) else { return };
-        if held <= MOST && slowest.unread.is_some_and(|since| since.elapsed() < STALLED) {
+        let is_alone = held == slowest.held;
+        if (held <= MOST || is_alone) && slowest.unread.is_some_and(|since| since.elapsed() < STALLED) {
             return;
         }
         held -= slowest.held;
@@ -225,8 +226,10 @@ impl Drop for Answer {
 
 #[cfg(test)]
 mod tests {
+    use std::future::{pending, poll_fn};
     use std::io::{Read, Write};
     use std::net::{Shutdown, TcpListener, TcpStream};
+    use std::pin::pin;
     use std::sync::mpsc::{Receiver, Sender, channel};
 
     use axum::extract::Request;
@@ -252,7 +255,7 @@ mod tests {
                 let long = Long { data: Some(vec![b'x'; LENGTH].into()), ended: ended.clone() };
                 async move { Response::new(Body::new(long)) }
             };
-            runtime.block_on(serve(listener, limits, PATIENCE, handler, std::future::pending()))
+            runtime.block_on(serve(listener, limits, PATIENCE, handler, pending()))
         });
         (address, ends)
     }
@@ -314,6 +317,40 @@ mod tests {
             ends.recv_timeout(PATIENCE).unwrap();
         }
         assert!(length(ask(address)) > LENGTH, "one that is read comes whole");
+    }
+
+    #[test]
+    fn one_long_answer_comes_whole() {
+        let all = |held: &[usize]| -> BTreeMap<u64, State> {
+            let state = |held: &usize| {
+                let unread = Some(Instant::now());
+                State { cut: Arc::default(), awaits_head: false, held: *held, unread }
+            };
+            (0..).zip(held.iter().map(state)).collect()
+        };
+        let left = |held: &[usize]| {
+            let mut all = all(held);
+            make_room_for_answers(&mut all);
+            all.values().map(|state| state.held).collect::<Vec<_>>()
+        };
+        assert_eq!(left(&[2 * MOST]), [2 * MOST]);
+        assert_eq!(left(&[0, 2 * MOST, 0]), [0, 2 * MOST, 0]);
+        assert_eq!(left(&[MOST, 1]), [0, 1]);
+        assert_eq!(left(&[ROOM, ROOM]), [ROOM, ROOM]);
+    }
+
+    #[tokio::test]
+    async fn callers_that_come_at_once_wait_to_be_accepted() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let handler = |_: Request| async { Response::new(Body::empty()) };
+        let mut serving = pin!(serve(listener, Limits::default(), PATIENCE, handler, pending()));
+        // It is awaited once, and accepts few of them.
+        assert!(poll_fn(|context| Poll::Ready(serving.as_mut().poll(context).is_pending())).await);
+        // The system tries again after a second where there is no room.
+        let come = |_| TcpStream::connect_timeout(&address, Duration::from_millis(900)).unwrap();
+        let callers: Vec<TcpStream> = (0..500).map(come).collect();
+        assert_eq!(callers.len(), 500);
     }
 
     #[test]

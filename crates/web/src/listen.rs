@@ -21,6 +21,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
+use socket2::SockRef;
 use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{sleep, timeout};
@@ -32,6 +33,10 @@ const MAX_HEAD: usize = 64 << 10;
 
 /// Time without a byte of a body when the server ends.
 const IDLE_AT_END: Duration = Duration::from_secs(1);
+
+/// Callers that the system lets wait to be accepted, as far as its own limit goes. The standard library lets 128: each
+/// further one would try again after a second.
+const WAITING: i32 = 1024;
 
 /// Pause before the next connection is accepted where the system has no room for it.
 const NO_ROOM: Duration = Duration::from_millis(100);
@@ -74,6 +79,7 @@ where
     A: Future<Output = Response> + Send + 'static,
 {
     listener.set_nonblocking(true)?;
+    SockRef::from(&listener).listen(WAITING)?;
     let listener = tokio::net::TcpListener::from_std(listener)?;
     let room = Arc::new(Semaphore::new(limits.connections));
     let connections = Arc::new(Connections::default());
