@@ -4,7 +4,7 @@
 //! sections by one scan, and each section is parsed when it is first asked for. [`SharedSnapshot`] holds the current
 //! one for processes that answer many questions.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
@@ -39,6 +39,8 @@ pub struct Snapshot {
     /// The blocks of the memory file in which a line may be misread.
     suspects: Vec<usize>,
     place_names: OnceLock<PlaceNames>,
+    /// The name of each place, by its first heading with a name.
+    names: OnceLock<HashMap<u64, String, FixedState>>,
     summary: OnceLock<Summary>,
     ranking: OnceLock<Vec<Ranked>>,
 }
@@ -84,6 +86,7 @@ impl Snapshot {
             entries: OnceLock::new(),
             suspects,
             place_names: OnceLock::new(),
+            names: OnceLock::new(),
             summary: OnceLock::new(),
             ranking: OnceLock::new(),
         })
@@ -170,17 +173,19 @@ impl Snapshot {
 
     /// The names of the places to which ways lead, by the headings.
     pub fn ends_of<'a>(&'a self, ways: impl Iterator<Item = &'a Way>) -> HashMap<u64, &'a str> {
-        let ends: HashSet<u64> = ways.map(|way| way.to).collect();
-        let mut names = HashMap::new();
-        for Heading { scope, name } in self.headings() {
-            match scope {
-                Scope::Location(id) if ends.contains(id) && !name.is_empty() => {
-                    names.entry(*id).or_insert(name.as_str());
+        let names = self.names.get_or_init(|| {
+            let mut names = HashMap::default();
+            for Heading { scope, name } in self.headings() {
+                match scope {
+                    Scope::Location(id) if !name.is_empty() => {
+                        names.entry(*id).or_insert_with(|| name.clone());
+                    }
+                    _ => {}
                 }
-                _ => {}
             }
-        }
-        names
+            names
+        });
+        ways.filter_map(|way| Some((way.to, names.get(&way.to)?.as_str()))).collect()
     }
 
     /// The sections of a scope in memory file and session: the session's memories last, and marked as

@@ -13,7 +13,7 @@ use memories_document::problem::Problem;
 use memories_document::types::{Scope, ScopeName, Viewer};
 use memories_notebook::Snapshot;
 use memories_recall::budget::estimate_tokens;
-use memories_recall::{Format, Limits, recall_ahead, render};
+use memories_recall::{Circumstances, Format, Limits, recall_in, render};
 use memories_record::stats::figures::Stats;
 use memories_search::top::top;
 use memories_world::{BestRun, Graph, Layout};
@@ -122,18 +122,12 @@ fn recalls<'a>(
     let ahead = run
         .and_then(|run| BestRun::of(run, snapshot.text(), snapshot.running_episode()))
         .map(BestRun::with_map);
+    let circumstances = Circumstances::in_snapshot(snapshot, ahead.as_ref());
     for scope in scopes {
         recalls.entry(scope.to_string()).or_insert_with(|| {
             let names = [ScopeName::Scope(scope.clone())];
-            let views = recall_ahead(
-                snapshot,
-                &Viewer::Person,
-                &names,
-                limits,
-                Format::Text,
-                usize::MAX,
-                ahead.as_ref(),
-            );
+            let (viewer, format) = (&Viewer::Person, Format::Text);
+            let views = recall_in(&circumstances, snapshot, viewer, &names, limits, format, usize::MAX);
             let text = render(&views.ok()?);
             Some(Recalled { tokens: estimate_tokens(&text), text: text.into() })
         });

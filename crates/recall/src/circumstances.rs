@@ -11,7 +11,8 @@ use memories_document::fields::write_moment;
 use memories_document::types::openers::{Done, remove_done};
 use memories_document::types::text::fold_case;
 use memories_document::types::{Attempt, Moment, Scope, Way, fold_action};
-use memories_document::{KnownSection, Section, known_ways, may_name_episode};
+use memories_document::{Section, known_ways, may_name_episode};
+use memories_notebook::Snapshot;
 use memories_world::BestRun;
 
 /// The change that a new episode makes.
@@ -27,6 +28,8 @@ pub struct Circumstances<'a> {
     /// The text of the memory file.
     text: &'a str,
     done: OnceCell<(Vec<Attempt>, Later)>,
+    /// By places, what worked there in the running episode.
+    worked: OnceCell<HashMap<u64, Vec<Attempt>>>,
     pub(super) ahead: Option<&'a BestRun<'a>>,
 }
 
@@ -34,12 +37,14 @@ impl<'a> Circumstances<'a> {
     /// From the section of the game, the running episode and the text of the memory file.
     pub fn of(game: &Section, running_episode: u64, text: &'a str) -> Circumstances<'a> {
         let (not_understood, status) = (game.tried.clone(), game.seen.clone());
-        Circumstances { not_understood, status, running_episode, text, done: OnceCell::new(), ahead: None }
+        let (done, worked) = (OnceCell::new(), OnceCell::new());
+        Circumstances { not_understood, status, running_episode, text, done, worked, ahead: None }
     }
 
-    /// The same with what of the best run is still to be done.
-    pub(super) fn with_ahead(self, ahead: Option<&'a BestRun<'a>>) -> Circumstances<'a> {
-        Circumstances { ahead, ..self }
+    /// Those of a snapshot, with what of the best run is still to be done.
+    pub fn in_snapshot(snapshot: &'a Snapshot, ahead: Option<&'a BestRun<'a>>) -> Circumstances<'a> {
+        let game = snapshot.section(&Scope::Game);
+        Circumstances { ahead, ..Circumstances::of(game, snapshot.running_episode(), snapshot.text()) }
     }
 
     /// Actions that the game's parser does not understand.
@@ -90,17 +95,22 @@ impl<'a> Circumstances<'a> {
         if opened.peek().is_none() {
             return;
         }
-        let known = known_ways(self.text);
-        let known: HashMap<&Scope, &KnownSection<'_>> =
-            known.iter().rev().map(|section| (&section.scope, section)).collect();
+        let worked = self.worked.get_or_init(|| {
+            let mut worked = HashMap::new();
+            for section in known_ways(self.text) {
+                if let Scope::Location(place) = section.scope {
+                    worked.entry(place).or_insert_with(|| section.worked_in(self.running_episode));
+                }
+            }
+            worked
+        });
         let mut done_there: HashMap<u64, Done> = HashMap::new();
         let refused = of_episode(&here.tried).into_iter().filter(|tried| !tried.result.is_unknown());
         let refused: HashMap<String, Attempt> =
             refused.rev().map(|tried| (fold_action(&tried.action), tried)).collect();
         for way in opened {
             let there = done_there.entry(way.to).or_insert_with(|| {
-                let end = known.get(&Scope::Location(way.to));
-                Done::of(&end.map_or(Vec::new(), |end| end.worked_in(self.running_episode)))
+                Done::of(worked.get(&way.to).map_or(&[], Vec::as_slice))
             });
             let refused = refused.get(&fold_action(&way.action));
             remove_done(&mut way.after, &done_here, there, refused);

@@ -100,22 +100,23 @@ pub fn recall_newest(
 ) -> Result<Vec<View>, RecallError> {
     let run = BestRun::entry_to_follow(snapshot);
     let ahead = run.and_then(|run| BestRun::of(run, snapshot.text(), snapshot.running_episode()));
-    recall_ahead(snapshot, viewer, names, limits, format, count, ahead.as_ref())
+    let circumstances = Circumstances::in_snapshot(snapshot, ahead.as_ref());
+    recall_in(&circumstances, snapshot, viewer, names, limits, format, count)
 }
 
-/// The same with what of the best run is still to be done, which is found once for many places.
+/// The same in circumstances that were found once for many places.
 ///
 /// # Errors
 ///
 /// See [`recall`].
-pub fn recall_ahead(
+pub fn recall_in(
+    circumstances: &Circumstances<'_>,
     snapshot: &Snapshot,
     viewer: &Viewer,
     names: &[ScopeName],
     limits: &Limits,
     format: Format,
     count: usize,
-    ahead: Option<&BestRun<'_>>,
 ) -> Result<Vec<View>, RecallError> {
     let meant = lookup::resolve(snapshot, viewer, names)?;
     let parents = lookup::parents_of(meant.iter().map(|meant| &meant.scope)).into_iter();
@@ -135,10 +136,7 @@ pub fn recall_ahead(
     let nothing = PlaceNames::default();
     let names = if ways.clone().next().is_some() { snapshot.place_names() } else { &nothing };
     let ends = snapshot.ends_of(ways);
-    let running = snapshot.running_episode();
-    let circumstances =
-        Circumstances::of(snapshot.section(&Scope::Game), running, snapshot.text()).with_ahead(ahead);
-    let known = Known { linked: &linked, names, ends: &ends, circumstances: &circumstances };
+    let known = Known { linked: &linked, names, ends: &ends, circumstances };
     let mut views = choose_with_parents(&sections, &above, &known, limits, format);
     for view in &mut views {
         view.misread_line = snapshot.misread_line(&view.scope);

@@ -3,7 +3,7 @@
 //! Each place is put beside its neighbour; then the constraints push apart what is in the wrong order or shares a cell,
 //! rows and columns move towards their neighbours, and what is empty is removed. All constraints hold after each step.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use foldhash::fast::FixedState;
 
@@ -309,26 +309,34 @@ impl Grid<'_> {
         for axis in [0, 1] {
             self.lines[axis].close();
             let last = self.lines[axis].at.iter().copied().max().unwrap_or_default();
+            let mut classes_at: Vec<Vec<usize>> = vec![Vec::new(); last as usize + 1];
+            for class in self.lines[axis].axis.classes() {
+                classes_at[self.lines[axis].at[class] as usize].push(class);
+            }
             let mut kept = 0;
-            for next in 1..=last {
-                if self.can_join(axis, kept, next) {
-                    self.lines[axis].at.iter_mut().filter(|at| **at == next).for_each(|at| *at = kept);
-                } else {
+            // What stands in the row or column that is kept.
+            let mut taken: HashSet<i32, FixedState> = HashSet::default();
+            for (next, classes) in classes_at.iter().enumerate() {
+                if next > 0 && !self.can_join(axis, kept, classes, &taken) {
                     kept += 1;
-                    self.lines[axis].at.iter_mut().filter(|at| **at == next).for_each(|at| *at = kept);
+                    taken.clear();
+                }
+                let [line, across] = &mut self.lines;
+                let (line, across) = if axis == 0 { (line, across) } else { (across, line) };
+                for class in classes {
+                    line.at[*class] = kept;
+                    taken.extend(line.axis.members(*class).iter().map(|place| across.of(*place)));
                 }
             }
         }
     }
 
-    fn can_join(&self, axis: usize, one: i32, next: i32) -> bool {
+    /// True if classes can join the row or column that is kept, where these places are taken.
+    fn can_join(&self, axis: usize, kept: i32, classes: &[usize], taken: &HashSet<i32, FixedState>) -> bool {
         let (line, across) = (&self.lines[axis], &self.lines[1 - axis]);
-        let classes = |at: i32| line.axis.classes().filter(move |class| line.at[*class] == at);
-        let taken: Vec<i32> =
-            classes(one).flat_map(|class| line.axis.members(class)).map(|place| across.of(*place)).collect();
-        classes(next).all(|class| {
-            line.axis.before(class).all(|before| line.at[before] != one)
-                && line.axis.members(class).iter().all(|place| !taken.contains(&across.of(*place)))
+        classes.iter().all(|class| {
+            line.axis.before(*class).all(|before| line.at[before] != kept)
+                && line.axis.members(*class).iter().all(|place| !taken.contains(&across.of(*place)))
         })
     }
 

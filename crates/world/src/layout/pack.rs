@@ -29,18 +29,18 @@ pub(super) fn pack(parts: &[Part], links: &[Link]) -> Vec<(i32, i32)> {
     let area: i32 = parts.iter().map(|part| (part.width + GAP) * (part.height + GAP)).sum();
     let widest = parts.iter().map(|part| part.width).max().unwrap_or(0);
     let width = widest.max((f64::from(area) * 1.2).sqrt() as i32);
+    let joined = joined(parts.len(), links);
     let mut order: Vec<usize> = (0..parts.len()).collect();
-    order.sort_by_key(|at| (parts[*at].up.abs(), Reverse(parts[*at].width * parts[*at].height), *at));
+    order.sort_by_key(|at| {
+        let Part { width, height, up } = parts[*at];
+        (up.abs(), up, Reverse(width * height), *at)
+    });
     let mut left: Vec<Option<i32>> = vec![None; parts.len()];
     // Shelves by height; of one height, in the order of their number.
     let mut shelves: Vec<(i32, usize)> = vec![(0, 0); parts.len()];
-    let mut heights: Vec<i32> = parts.iter().map(|part| part.up).collect();
-    heights.sort_by_key(|up| (up.abs(), *up));
-    heights.dedup();
-    for up in heights {
-        let here: Vec<usize> = order.iter().copied().filter(|at| parts[*at].up == up).collect();
-        let mut wanted: Vec<(i32, usize)> = here.iter().map(|at| (wish(*at, links, &left), *at)).collect();
-        wanted.sort_by_key(|(wish, at)| (*wish, *at));
+    for here in order.chunk_by(|one, other| parts[*one].up == parts[*other].up) {
+        let mut wanted: Vec<(i32, usize)> = here.iter().map(|at| (wish(&joined[*at], &left), *at)).collect();
+        wanted.sort_unstable();
         let (mut free, mut shelf) = (0, 0);
         for (wish, at) in wanted {
             let most = width - parts[at].width;
@@ -49,7 +49,7 @@ pub(super) fn pack(parts: &[Part], links: &[Link]) -> Vec<(i32, i32)> {
             }
             let x = wish.clamp(free, most.max(free));
             left[at] = Some(x);
-            shelves[at] = (up, shelf);
+            shelves[at] = (parts[at].up, shelf);
             free = x + parts[at].width + GAP;
         }
     }
@@ -65,36 +65,43 @@ fn tops(parts: &[Part], lefts: &[i32], shelves: &[(i32, usize)]) -> Vec<i32> {
         (up, shelf) if up > 0 => (1, up, Reverse(shelf), 0),
         (up, shelf) => (if up == 0 { 0 } else { 2 }, -up, Reverse(0), shelf),
     });
-    let mut tops: Vec<Option<i32>> = vec![None; parts.len()];
+    let columns = |at: usize| lefts[at] as usize..(lefts[at] + parts[at].width + GAP) as usize;
+    let count = (0..parts.len()).map(|at| columns(at).end).max().unwrap_or(0);
+    // Of each column the first row that a level takes, and the first one below all levels.
+    let mut taken: Vec<Option<(i32, i32)>> = vec![None; count];
+    let mut tops = vec![0; parts.len()];
     for at in order {
-        let beside = |other: &usize| {
-            lefts[*other] < lefts[at] + parts[at].width + GAP
-                && lefts[at] < lefts[*other] + parts[*other].width + GAP
+        let beside = taken[columns(at)].iter().flatten();
+        let Part { height, up, .. } = parts[at];
+        let top = match up > 0 {
+            true => beside.map(|(top, _)| *top).min().unwrap_or(0) - GAP - height,
+            false => beside.map(|(_, end)| *end).max().unwrap_or(0),
         };
-        let placed = (0..parts.len()).filter(beside).filter_map(|other| Some((other, tops[other]?)));
-        let top = if parts[at].up > 0 {
-            placed.map(|(_, top)| top).min().unwrap_or(0) - GAP - parts[at].height
-        } else {
-            placed.map(|(other, top)| top + parts[other].height + GAP).max().unwrap_or(0)
-        };
-        tops[at] = Some(top);
+        let end = top + height + GAP;
+        for column in &mut taken[columns(at)] {
+            let (first, last) = column.unwrap_or((top, end));
+            *column = Some((first.min(top), last.max(end)));
+        }
+        tops[at] = top;
     }
-    let tops: Vec<i32> = tops.into_iter().map(|top| top.unwrap_or(0)).collect();
     let highest = tops.iter().copied().min().unwrap_or(0);
     tops.into_iter().map(|top| top - highest).collect()
 }
 
-/// The column at which a level would stand over the places to which it is joined.
-fn wish(at: usize, links: &[Link], left: &[Option<i32>]) -> i32 {
-    let mut columns: Vec<i32> = Vec::new();
-    for link in links {
-        let (own, other, there) = match () {
-            () if link.from == at => (link.columns.0, link.columns.1, link.to),
-            () if link.to == at => (link.columns.1, link.columns.0, link.from),
-            () => continue,
-        };
-        columns.extend(left[there].map(|left| left + other - own));
+/// For each level those to which it is joined: the level, and how far its end of the way is to the right of the own one.
+fn joined(levels: usize, links: &[Link]) -> Vec<Vec<(usize, i32)>> {
+    let mut joined = vec![Vec::new(); levels];
+    for Link { from, to, columns } in links {
+        joined[*from].push((*to, columns.1 - columns.0));
+        joined[*to].push((*from, columns.0 - columns.1));
     }
+    joined
+}
+
+/// The column at which a level would stand over the places to which it is joined.
+fn wish(joined: &[(usize, i32)], left: &[Option<i32>]) -> i32 {
+    let columns = joined.iter().filter_map(|(there, right)| Some(left[*there]? + right));
+    let mut columns: Vec<i32> = columns.collect();
     columns.sort_unstable();
     columns.get(columns.len() / 2).copied().unwrap_or(0).max(0)
 }

@@ -3,7 +3,7 @@
 //! A line goes straight where its way points in its direction and no box is in between. Others run through the gutters
 //! between rows and columns, where no box stands; lines that share a gutter run beside each other.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use foldhash::fast::FixedState;
 
@@ -23,6 +23,9 @@ const LANE: f64 = 0.06;
 
 /// Cells that a straight slanting line may pass.
 const SLANT: i32 = 4;
+
+/// How many others of its gutter a line may pass for fewer crossings.
+const MAX_SWAPS: usize = 64;
 
 type Cell = (i32, i32);
 type Point = [f64; 2];
@@ -333,26 +336,37 @@ fn spread(lines: &[Vec<Corner>]) -> Vec<Vec<Point>> {
 fn lanes(runs: &mut [Run]) -> Vec<usize> {
     runs.sort_by(|one, other| one.low.total_cmp(&other.low).then(one.line.cmp(&other.line)));
     for last in 1..runs.len() {
-        for at in (0..last).rev() {
+        for at in (last.saturating_sub(MAX_SWAPS)..last).rev() {
             if runs[at].crossings(&runs[at + 1]) <= runs[at + 1].crossings(&runs[at]) {
                 break;
             }
             runs.swap(at, at + 1);
         }
     }
+    let mut ends: Vec<f64> = runs.iter().flat_map(|run| [run.low, run.high]).collect();
+    ends.sort_by(f64::total_cmp);
+    ends.dedup();
+    let number = |at: f64| ends.partition_point(|end| *end < at);
+    // The first lane behind those that are taken, from each end on up to the next one that is noted.
+    let mut free: BTreeMap<usize, usize> = BTreeMap::from([(0, 0)]);
     let mut lanes: Vec<usize> = Vec::with_capacity(runs.len());
-    for (at, run) in runs.iter().enumerate() {
-        let beside = (0..at).filter(|before| runs[*before].touches(run)).map(|before| lanes[before] + 1);
-        lanes.push(beside.max().unwrap_or(0));
+    for run in runs.iter() {
+        let (low, behind) = (number(run.low), number(run.high) + 1);
+        let free_at = |end: usize| free.range(..=end).next_back().map_or(0, |(_, lane)| *lane);
+        let (before, after) = (free_at(low), free_at(behind));
+        let within: Vec<(usize, usize)> = free.range(low..behind).map(|(end, lane)| (*end, *lane)).collect();
+        let lane = within.iter().map(|(_, lane)| *lane).max().unwrap_or(0).max(before);
+        for (end, _) in within {
+            free.remove(&end);
+        }
+        free.insert(low, lane + 1);
+        free.insert(behind, after);
+        lanes.push(lane);
     }
     lanes
 }
 
 impl Run {
-    fn touches(&self, other: &Run) -> bool {
-        self.low <= other.high && other.low <= self.high
-    }
-
     /// How often the lines cross if this run has a lane before the other's.
     fn crossings(&self, other: &Run) -> usize {
         let within = |at: f64, run: &Run| at >= run.low && at <= run.high;
