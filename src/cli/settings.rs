@@ -59,6 +59,7 @@ pub(crate) use trust_list::{TrustList, Trusted, sha256};
 use environment::trusted;
 use file::{SettingsFiles, command, duration, size, small};
 use found::{Found, relative_to};
+pub(crate) use owners::repository_of;
 use owners::{Foreign, Owners};
 
 /// The editor where the environment names none.
@@ -193,7 +194,11 @@ impl Settings {
         }
         let (search, search_results) = search::read(&mut files)?;
         let settings = Settings {
-            working_folder: WorkingFolder::new(&environment.folder, &file),
+            working_folder: WorkingFolder::new(
+                &environment.folder,
+                &file,
+                repository_of(&environment.folder, environment.user_folder.as_deref()),
+            ),
             file,
             shown_file: None,
             sync_url: files.read("sync.url", text)?,

@@ -15,21 +15,22 @@ use memories_store::without_dots;
 const ROOT_HINT: &str = "the root of the repository is the nearest folder with `.git` at or above the working \
                          directory, else the folder of the memory file";
 
-/// The working directory, and the memory file's.
+/// The working directory, and the root of its repository.
 #[derive(Debug)]
 pub(crate) struct WorkingFolder {
     folder: PathBuf,
-    memory_folder: PathBuf,
+    root: PathBuf,
 }
 
 impl WorkingFolder {
-    pub(crate) fn new(folder: &Path, memory_file: &Path) -> WorkingFolder {
+    /// A folder in a repository, if there is one that counts; without it the memory file stands at the root.
+    pub(crate) fn new(folder: &Path, memory_file: &Path, repository: Option<PathBuf>) -> WorkingFolder {
         let is_remote = memory_file.to_str().is_some_and(is_url);
-        let memory_folder = match folder.join(memory_file).parent() {
+        let root = repository.unwrap_or_else(|| match folder.join(memory_file).parent() {
             Some(parent) if !is_remote => without_dots(parent),
             _ => folder.to_owned(),
-        };
-        WorkingFolder { folder: folder.to_owned(), memory_folder }
+        });
+        WorkingFolder { folder: folder.to_owned(), root }
     }
 
     /// The scope of a text of the command line.
@@ -79,8 +80,7 @@ impl WorkingFolder {
 
     /// The root of the repository.
     pub(crate) fn root(&self) -> &Path {
-        let git = self.folder.ancestors().find(|folder| folder.join(".git").exists());
-        git.unwrap_or(&self.memory_folder)
+        &self.root
     }
 }
 
@@ -107,8 +107,7 @@ mod tests {
         let temporary = tempfile::tempdir().unwrap();
         let root = temporary.path();
         let here = root.join("src").join("a%20b");
-        let _git = tempfile::Builder::new().prefix(".git").rand_bytes(0).tempdir_in(root).unwrap();
-        let folder = WorkingFolder::new(&here, Path::new("../x/Memories.md"));
+        let folder = WorkingFolder::new(&here, Path::new("../x/Memories.md"), Some(root.to_owned()));
         let absolute = |below: &str| format!("dir:{}", root.join(below).display());
         for (text, found) in [
             ("dir:.", "dir:src/a%2520b"),
@@ -134,7 +133,7 @@ mod tests {
     fn without_git_the_memory_file_stands_at_the_root() {
         let temporary = tempfile::tempdir().unwrap();
         let here = temporary.path().join("src");
-        let found = |file: &str| scope(&WorkingFolder::new(&here, Path::new(file)), "dir:./x");
+        let found = |file: &str| scope(&WorkingFolder::new(&here, Path::new(file), None), "dir:./x");
         assert_eq!(found("Memories.md").as_deref(), Ok("dir:x"));
         assert_eq!(found("../Memories.md").as_deref(), Ok("dir:src/x"));
         assert_eq!(found("s3://bucket/Memories.md").as_deref(), Ok("dir:x"));

@@ -54,8 +54,12 @@ impl Shared {
 
     /// Exit code and whole output of a command of the own user.
     fn run(&self, folder: &str, arguments: &[&str], input: &str) -> (i32, String) {
+        self.run_as(OWN, folder, arguments, input)
+    }
+
+    fn run_as(&self, user: u32, folder: &str, arguments: &[&str], input: &str) -> (i32, String) {
         let mut command = Command::new(self.path("program"));
-        command.args(arguments).current_dir(self.path(folder)).uid(OWN).gid(OWN);
+        command.args(arguments).current_dir(self.path(folder)).uid(user).gid(user);
         command.env_clear().env("PATH", "/usr/bin:/bin").env("HOME", self.path("home"));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -63,6 +67,17 @@ impl Shared {
         let output = child.wait_with_output().unwrap();
         let said = [output.stdout, output.stderr].concat();
         (output.status.code().unwrap_or(-1), String::from_utf8(said).unwrap())
+    }
+
+    /// The names of all below a folder that belongs to another user than this one.
+    fn not_of(&self, user: u32, folder: &Path) -> Vec<PathBuf> {
+        let all = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let not_of = |path: PathBuf| {
+            let metadata = fs::symlink_metadata(&path).unwrap();
+            let below = if metadata.is_dir() { self.not_of(user, &path) } else { Vec::new() };
+            below.into_iter().chain((metadata.uid() != user || metadata.gid() != user).then_some(path))
+        };
+        all.flat_map(not_of).collect()
     }
 
     fn event(&self, name: &str) -> String {
@@ -118,4 +133,82 @@ fn files_of_root_and_own_files_in_a_folder_of_others_count() {
         let (code, said) = shared.run("own/project", &["recall", "world"], "");
         assert!(code == 0 && said.contains("planted") && !said.contains("another user"), "{user}: {said}");
     }
+}
+
+#[test]
+fn what_root_makes_beside_a_file_belongs_to_the_owner_of_the_file() {
+    let Some(shared) = Shared::new() else { return };
+    let (folder, home) = ("own/project", shared.path("own/project"));
+    let add = |user: u32, title: &str| {
+        let file = ["-f", "Memories.md", "add", "world", "--title", title, "--", "a text of its own"];
+        let (code, said) = shared.run_as(user, folder, &file, "");
+        assert!(code == 0 && !said.contains("warning"), "{user}: {said}");
+    };
+    let none: [PathBuf; 0] = [];
+    add(OWN, "First");
+    fs::remove_dir_all(home.join(".memories")).unwrap();
+    for title in ["Second of root", "Third of root"] {
+        add(0, title);
+        assert_eq!(shared.not_of(OWN, &home), none);
+    }
+    add(OWN, "Fourth");
+    add(0, "Fifth of root");
+    let (_, said) = shared.run_as(0, folder, &["-f", "Memories.md", "restore", "--list"], "");
+    assert!(!said.contains("belongs to"), "{said}");
+    assert_eq!(shared.not_of(OWN, &home), none);
+    // A file that root makes is root's, as of `cp` and git, and so is what stands beside it; the folder of all files is not.
+    fs::remove_dir_all(home.join(".memories")).unwrap();
+    let new = ["-f", "new.md", "add", "world", "--title", "New", "--", "a text"];
+    for _ in 0..2 {
+        assert_eq!(shared.run_as(0, folder, &new, "").0, 0);
+    }
+    let of_root = shared.not_of(OWN, &home);
+    assert!(
+        of_root.contains(&home.join("new.md")) && of_root.contains(&home.join(".memories/new.md")),
+        "{of_root:?}"
+    );
+    assert!(
+        !of_root.contains(&home.join(".memories")) && !of_root.contains(&home.join(".memories/.gitignore")),
+        "{of_root:?}"
+    );
+    add(OWN, "Sixth");
+}
+
+#[test]
+fn nothing_of_root_is_given_away_that_root_did_not_make() {
+    let Some(shared) = Shared::new() else { return };
+    let (folder, home) = ("own/project", shared.path("own/project"));
+    let add = ["-f", "Memories.md", "add", "world", "--title", "A", "--", "a text"];
+    assert_eq!(shared.run(folder, &add, "").0, 0);
+    let (lock, secret) = (home.join(".memories/Memories.md/lock"), shared.path("secret"));
+    for is_link in [true, false] {
+        fs::write(&secret, "of root").unwrap();
+        fs::remove_file(&lock).unwrap();
+        match is_link {
+            true => std::os::unix::fs::symlink(&secret, &lock).unwrap(),
+            false => fs::hard_link(&secret, &lock).unwrap(),
+        }
+        let (code, said) =
+            shared.run_as(0, folder, &["-f", "Memories.md", "add", "world", "--title", "B", "--", "b"], "");
+        assert!(code != 0 && said.contains("lock"), "{code}: {said}");
+        assert_eq!(
+            (fs::read_to_string(&secret).unwrap(), fs::metadata(&secret).unwrap().uid()),
+            ("of root".into(), 0)
+        );
+    }
+}
+
+#[test]
+fn a_repository_of_another_user_names_no_folder_unless_it_is_trusted() {
+    let Some(shared) = Shared::new() else { return };
+    let (folder, file) = ("own/project", ["-f", "Memories.md"]);
+    let add = |title: &str| {
+        let (code, said) =
+            shared.run(folder, &[&file[..], &["add", "dir:.", "--title", title, "--", title]].concat(), "");
+        assert_eq!(code, 0, "{said}");
+        said
+    };
+    assert!(add("Unseen").contains("dir:/"), "the memory file stands at the root");
+    assert_eq!(shared.run(folder, &["trust", "../.."], "").0, 0);
+    assert!(add("Trusted").contains("dir:own/project"));
 }

@@ -9,9 +9,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 #[cfg(not(unix))]
-pub(super) use elsewhere::{caller, facts_of, make_folder, make_private, number_of_names, owner_of};
+pub(super) use elsewhere::{caller, facts_of, give, make_folder, make_private, number_of_names, owner_of};
 #[cfg(unix)]
-pub(super) use unix::{caller, facts_of, make_folder, make_private, number_of_names, owner_of};
+pub(super) use unix::{caller, facts_of, give, make_folder, make_private, number_of_names, owner_of};
 
 /// How a file is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +26,13 @@ pub(super) enum Access {
     Create,
 }
 
+/// The user and the group to whom a file or folder belongs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Owner {
+    pub(super) user: u32,
+    pub(super) group: u32,
+}
+
 /// The facts about a name that need no open file. A link is described itself, not its target.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Facts {
@@ -33,8 +40,8 @@ pub(super) struct Facts {
     pub(super) is_link: bool,
     /// Device and inode.
     pub(super) identity: Option<(u64, u64)>,
-    /// User id; `None` where files have no owner.
-    pub(super) owner: Option<u32>,
+    /// `None` where files have no owner.
+    pub(super) owner: Option<Owner>,
     /// Size in bytes.
     pub(super) size: u64,
 }
@@ -131,6 +138,11 @@ mod unix {
             self.file.metadata().map(Some)
         }
 
+        /// Gives the folder to another user.
+        pub fn give(&self, to: Owner) -> io::Result<()> {
+            give(&self.file, to)
+        }
+
         /// Takes the rights of group and others away from the folder. Returns `true` if there were any.
         pub fn make_private(&self) -> io::Result<bool> {
             make_private(&self.file, &self.file.metadata()?)
@@ -162,7 +174,7 @@ mod unix {
             is_file: kind == FileType::RegularFile,
             is_link: kind == FileType::Symlink,
             identity: Some((stat.st_dev as u64, stat.st_ino as u64)),
-            owner: Some(stat.st_uid),
+            owner: Some(Owner { user: stat.st_uid, group: stat.st_gid }),
             size: stat.st_size as u64,
         })
     }
@@ -172,9 +184,14 @@ mod unix {
         Some(rustix::process::geteuid().as_raw())
     }
 
-    /// The user to whom a file or folder belongs.
-    pub fn owner_of(metadata: &Metadata) -> Option<u32> {
-        Some(metadata.uid())
+    /// To whom a file or folder belongs.
+    pub fn owner_of(metadata: &Metadata) -> Option<Owner> {
+        Some(Owner { user: metadata.uid(), group: metadata.gid() })
+    }
+
+    /// Gives a file to another user.
+    pub fn give(file: &File, to: Owner) -> io::Result<()> {
+        std::os::unix::fs::fchown(file, Some(to.user), Some(to.group))
     }
 
     pub fn number_of_names(metadata: &Metadata) -> u64 {
@@ -267,6 +284,10 @@ mod elsewhere {
             Ok(None)
         }
 
+        pub fn give(&self, _: Owner) -> io::Result<()> {
+            Ok(())
+        }
+
         pub fn make_private(&self) -> io::Result<bool> {
             Ok(false)
         }
@@ -286,8 +307,12 @@ mod elsewhere {
         None
     }
 
-    pub fn owner_of(_: &Metadata) -> Option<u32> {
+    pub fn owner_of(_: &Metadata) -> Option<Owner> {
         None
+    }
+
+    pub fn give(_: &File, _: Owner) -> io::Result<()> {
+        Ok(())
     }
 
     pub fn number_of_names(_: &Metadata) -> u64 {

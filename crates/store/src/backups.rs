@@ -264,12 +264,13 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::folder::Hosts;
 
     #[test]
     fn a_kill_after_a_backup_and_before_the_removal_of_the_oldest_leaves_ten_the_next_time() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("Memories.md");
-        let sidecar = Folder::make(&folder.path().join("sidecar")).unwrap();
+        let sidecar = Folder::make(&folder.path().join("sidecar"), Hosts::default()).unwrap();
         fs::write(&file, "as it is").unwrap();
         fs::create_dir(sidecar.path(FOLDER)).unwrap();
         for number in 1..=KEPT as u64 {
@@ -286,7 +287,7 @@ mod tests {
         for (size, expected) in [(10, 10), (11, 9), (30, 3), (60, 2), (300, 2)] {
             let folder = tempfile::tempdir().unwrap();
             let file = folder.path().join("Memories.md");
-            let sidecar = Folder::make(&folder.path().join("sidecar")).unwrap();
+            let sidecar = Folder::make(&folder.path().join("sidecar"), Hosts::default()).unwrap();
             fs::create_dir(sidecar.path(FOLDER)).unwrap();
             let former = (1..=11).map(|number| path_in(&sidecar.path(""), number));
             for path in former.chain([file.clone()]) {

@@ -3,47 +3,68 @@
 //! A path enters; an open [`Folder`] leaves, or the reason why it is refused: a link, or another user's. Its files
 //! are opened by name and refused if they are links, another user's, have a second name or are no files. So nothing
 //! that somebody put here leads to a file elsewhere. What is made here can be read by its owner alone.
+//!
+//! Root works in the folder of the user whose memory file it is. What root makes there belongs to that user.
 
 use std::ffi::OsString;
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use crate::at::{self, Access, Facts, Handle};
+use crate::at::{self, Access, Facts, Handle, Owner};
 use crate::error::{Foreign, StoreError, unless_missing};
 use crate::platform;
 
 /// Largest file in bytes that is read whole: 1 GiB.
 pub(super) const MAX_SIZE: u64 = 1 << 30;
 
-/// An open folder of the caller's own.
+/// An open folder of the caller's own, or of the user for whom root works.
 #[derive(Debug)]
 pub(super) struct Folder {
     handle: Handle,
+    /// The other user to whom it belongs. What root makes in it is theirs.
+    host: Option<Owner>,
+    /// The other user to whom the memory file belongs.
+    of_file: Option<Owner>,
+}
+
+/// The users whose folder root may use.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Hosts {
+    /// The owner of the memory file.
+    pub(super) of_file: Option<Owner>,
+    /// The owner of the folder around.
+    pub(super) of_folder: Option<Owner>,
 }
 
 impl Folder {
     /// Opens the folder at a path; `None` where there is none.
-    pub(super) fn open(path: &Path) -> Result<Option<Folder>, StoreError> {
+    pub(super) fn open(path: &Path, hosts: Hosts) -> Result<Option<Folder>, StoreError> {
         let opened = Handle::open(path);
-        checked(opened, path, || at::facts_of(path))
+        checked(opened, path, hosts, || at::facts_of(path))
     }
 
     /// Makes the folder at a path, unless another process was faster, and opens it.
-    pub(super) fn make(path: &Path) -> Result<Folder, StoreError> {
-        made(at::make_folder(path), path, || Folder::open(path))
+    pub(super) fn make(path: &Path, hosts: Hosts) -> Result<Folder, StoreError> {
+        let host = hosts.of_file.or(hosts.of_folder);
+        made(at::make_folder(path), path, host, || Folder::open(path, hosts))
     }
 
     /// Opens a folder in this one; `None` where there is none.
     pub(super) fn folder(&self, name: impl AsRef<Path>) -> Result<Option<Folder>, StoreError> {
         let name = name.as_ref();
-        checked(self.handle.folder(name), &self.path(name), || self.handle.facts(name))
+        checked(self.handle.folder(name), &self.path(name), self.hosts(), || self.handle.facts(name))
     }
 
     /// Makes a folder in this one, unless another process was faster, and opens it.
     pub(super) fn make_folder(&self, name: impl AsRef<Path>) -> Result<Folder, StoreError> {
         let name = name.as_ref();
-        made(self.handle.make_folder(name), &self.path(name), || self.folder(name))
+        made(self.handle.make_folder(name), &self.path(name), self.of_file, || self.folder(name))
+    }
+
+    /// The users to whom what stands in it may belong.
+    fn hosts(&self) -> Hosts {
+        Hosts { of_file: self.of_file, of_folder: None }
     }
 
     /// The path of a file in this folder, for messages.
@@ -93,13 +114,20 @@ impl Folder {
 
     /// Makes a new file in the place of what has that name.
     pub(super) fn create(&self, name: &str) -> io::Result<File> {
-        match self.handle.file(Path::new(name), Access::Create) {
+        match self.create_new(name) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 unless_missing(self.remove(name))?;
-                self.handle.file(Path::new(name), Access::Create)
+                self.create_new(name)
             }
             created => created,
         }
+    }
+
+    /// Makes a file where nothing has that name. Nothing but what was made here is given to another user.
+    fn create_new(&self, name: &str) -> io::Result<File> {
+        let file = self.handle.file(Path::new(name), Access::Create)?;
+        self.host.map_or(Ok(()), |host| at::give(&file, host))?;
+        Ok(file)
     }
 
     /// The facts about a name; `None` where it is not there.
@@ -149,7 +177,8 @@ impl Folder {
             return Ok(());
         }
         for name in self.names()? {
-            let own = self.facts(&name)?.filter(|facts| facts.is_file && facts.owner == at::caller());
+            let is_own = |facts: &Facts| facts.is_file && foreign_owner(facts.owner, self.hosts()).is_none();
+            let own = self.facts(&name)?.filter(is_own);
             let Some((_, name)) = own.zip(name.to_str()) else { continue };
             if let Ok((file, metadata)) = self.open_file(name, Access::Read)
                 && at::number_of_names(&metadata) == 1
@@ -167,6 +196,12 @@ impl Folder {
             Access::Read => StoreError::Read { path: path.clone(), source },
             _ => StoreError::Write { action: "write", path: path.clone(), source },
         };
+        if access != Access::Read && self.host.is_some() {
+            match self.create_new(name) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
+                _ => {}
+            }
+        }
         let file = self.handle.file(Path::new(name), access).map_err(|error| {
             match self.handle.facts(Path::new(name)) {
                 Ok(facts) if facts.is_link => {
@@ -190,8 +225,9 @@ impl Folder {
     }
 
     fn refuse_foreign(&self, name: &str, metadata: &Metadata) -> Result<(), StoreError> {
+        let hosts = Hosts { of_folder: self.host, ..self.hosts() };
         let names = at::number_of_names(metadata);
-        let problem = match foreign_owner(at::owner_of(metadata)) {
+        let problem = match foreign_owner(at::owner_of(metadata), hosts) {
             // A file that was just replaced has none.
             None if names > 1 => Some(Foreign::Names(names)),
             problem => problem,
@@ -205,41 +241,55 @@ impl Folder {
 fn checked(
     opened: io::Result<Handle>,
     path: &Path,
+    hosts: Hosts,
     facts: impl FnOnce() -> io::Result<Facts>,
 ) -> Result<Option<Folder>, StoreError> {
     let failed = |source| StoreError::Sidecar { path: path.to_owned(), source };
+    let mut host = None;
     let (problem, opened) = match opened {
         Ok(handle) => {
             let owner = handle.metadata().map_err(failed)?.as_ref().and_then(at::owner_of);
-            (foreign_owner(owner), Ok(handle))
+            host = owner.filter(|owner| at::caller() != Some(owner.user));
+            (foreign_owner(owner, hosts), Ok(handle))
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => match facts() {
             Ok(facts) if facts.is_link => (Some(Foreign::Link), Err(error)),
-            Ok(facts) => (foreign_owner(facts.owner), Err(error)),
+            Ok(facts) => (foreign_owner(facts.owner, hosts), Err(error)),
             Err(_) => (None, Err(error)),
         },
     };
     match problem {
         Some(problem) => Err(StoreError::NotOurs { path: path.to_owned(), problem }),
-        None => opened.map(|handle| Some(Folder { handle })).map_err(failed),
+        None => opened.map(|handle| Some(Folder { handle, host, of_file: hosts.of_file })).map_err(failed),
     }
 }
 
 fn made(
     result: io::Result<()>,
     path: &Path,
+    host: Option<Owner>,
     open: impl FnOnce() -> Result<Option<Folder>, StoreError>,
 ) -> Result<Folder, StoreError> {
     let failed = |source| StoreError::Sidecar { path: path.to_owned(), source };
-    match result {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
-        _ => {}
+    let is_made = match result {
+        Ok(()) => true,
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => false,
+        Err(error) => return Err(failed(error)),
+    };
+    let mut folder = open()?.ok_or_else(|| failed(io::ErrorKind::NotFound.into()))?;
+    let is_given = is_made && folder.host.is_none() && folder.names().map_err(failed)?.is_empty();
+    if let Some(host) = host.filter(|_| is_given) {
+        folder.handle.give(host).map_err(failed)?;
+        folder.host = Some(host);
     }
-    open()?.ok_or_else(|| failed(io::ErrorKind::NotFound.into()))
+    Ok(folder)
 }
 
-fn foreign_owner(owner: Option<u32>) -> Option<Foreign> {
-    let (owner, caller) = owner.zip(at::caller())?;
-    (owner != caller).then_some(Foreign::Owner { owner, caller })
+/// The reason why the caller may not use what belongs to this owner.
+fn foreign_owner(owner: Option<Owner>, hosts: Hosts) -> Option<Foreign> {
+    let (owner, caller) = owner.map(|owner| owner.user).zip(at::caller())?;
+    let is_host = |host: Option<Owner>| host.is_some_and(|host| host.user == owner);
+    let is_for_root = caller == 0 && (is_host(hosts.of_file) || is_host(hosts.of_folder));
+    (owner != caller && !is_for_root).then_some(Foreign::Owner { owner, caller })
 }

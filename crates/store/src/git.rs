@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use crate::folder::MAX_SIZE;
+use crate::path::foreign_owner;
 use crate::platform;
 
 /// Longest file `.git` in bytes, as work trees and submodules have one.
@@ -29,11 +30,12 @@ pub struct Index {
 pub(super) type Mark = String;
 
 impl Index {
-    /// The index around a path; `None` outside of git.
+    /// The index around a path; `None` outside of git. A repository of another user is none.
     pub fn around(path: &Path) -> Option<Index> {
         let (root, git) = path.ancestors().skip(1).find_map(|root| {
             let git = root.join(".git");
-            fs::metadata(&git).ok().map(|metadata| (root, (git, metadata.is_dir())))
+            let metadata = fs::metadata(&git).ok().filter(|_| foreign_owner(&git).is_none())?;
+            Some((root, (git, metadata.is_dir())))
         })?;
         let index = match git {
             (git, true) => git.join("index"),

@@ -144,6 +144,7 @@ impl Addition {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::folder::Hosts;
 
     fn addition(offset: u64) -> Addition {
         let bytes = b"{\"id\":\"1\"}\n{\"id\":\"2\"}\nwait\n{\"id\":\"2\"} 3\n".to_vec();
@@ -178,7 +179,7 @@ mod tests {
     #[test]
     fn what_a_kill_or_a_power_cut_took_is_completed() {
         let folder = tempfile::tempdir().unwrap();
-        let sidecar = Folder::make(&folder.path().join("sidecar")).unwrap();
+        let sidecar = Folder::make(&folder.path().join("sidecar"), Hosts::default()).unwrap();
         for before in ["", "{\"id\":\"0\"}\n"] {
             let addition = addition(before.len() as u64);
             let whole = [before.as_bytes(), &addition.bytes].concat();

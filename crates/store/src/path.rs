@@ -33,7 +33,7 @@ pub(super) fn resolve(given: &Path) -> Result<PathBuf, StoreError> {
 /// The user id of the owner of a file, folder or link, if that is neither the caller nor root. For root there is none, nor
 /// where files have no owner.
 pub fn foreign_owner(path: &Path) -> Option<u32> {
-    let owner = at::owner_of(&fs::symlink_metadata(path).ok()?)?;
+    let owner = at::owner_of(&fs::symlink_metadata(path).ok()?)?.user;
     let is_own = |caller: u32| caller == 0 || owner == 0 || owner == caller;
     (!at::caller().is_some_and(is_own)).then_some(owner)
 }

@@ -11,10 +11,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use crate::aligned_bytes::AlignedBytes;
-use crate::at::Access;
+use crate::at::{self, Access};
 use crate::error::{Foreign, StoreError};
 use crate::file_version::FileVersion;
-use crate::folder::Folder;
+use crate::folder::{Folder, Hosts};
 use crate::git::{Index, Mark};
 use crate::path::folder_of;
 use crate::platform;
@@ -145,7 +145,7 @@ impl Sidecar {
     /// Opens the folder; `None` where there is none.
     pub(super) fn open(&self) -> Result<Option<Folder>, StoreError> {
         let (outer, name) = self.parts();
-        let Some(outer) = Folder::open(outer)? else { return Ok(None) };
+        let Some(outer) = Folder::open(outer, self.hosts())? else { return Ok(None) };
         let Some(folder) = outer.folder(name)? else { return Ok(None) };
         self.refuse_tracked(Some(&folder))?;
         Ok(Some(folder))
@@ -156,7 +156,8 @@ impl Sidecar {
     pub(super) fn create(&self) -> Result<Folder, StoreError> {
         let (outer, name) = self.parts();
         let failed = |source| StoreError::Sidecar { path: self.folder.clone(), source };
-        let outer = Folder::open(outer)?.map_or_else(|| Folder::make(outer), Ok)?;
+        let hosts = self.hosts();
+        let outer = Folder::open(outer, hosts)?.map_or_else(|| Folder::make(outer, hosts), Ok)?;
         let folder = outer.folder(name)?;
         self.refuse_tracked(folder.as_ref())?;
         outer.make_private().map_err(failed)?;
@@ -180,6 +181,18 @@ impl Sidecar {
         }
         let synced = platform::sync_folder(outer).and_then(|()| platform::sync_folder(folder_of(outer)));
         synced.map_err(|source| StoreError::NotConfirmed { path: self.folder.clone(), source })
+    }
+
+    /// The users for whom root works here.
+    fn hosts(&self) -> Hosts {
+        let (outer, name) = self.parts();
+        let around = folder_of(outer);
+        let other =
+            |path: &Path| at::facts_of(path).ok()?.owner.filter(|owner| at::caller() != Some(owner.user));
+        match at::caller() {
+            Some(0) => Hosts { of_file: other(&around.join(name)), of_folder: other(around) },
+            _ => Hosts::default(),
+        }
     }
 
     /// The folder `.memories` and the name of the folder in it.

@@ -145,6 +145,7 @@ mod tests {
 
     use super::super::atomic_write::temporary_path;
     use super::*;
+    use crate::folder::Hosts;
 
     /// A memory file that was read, and a new text that is about to be put in its place.
     fn about_to_be_placed(old: Option<&str>) -> (TempDir, PathBuf, Folder, FileVersion, PendingFile) {
@@ -153,7 +154,7 @@ mod tests {
         if let Some(old) = old {
             fs::write(&path, old).unwrap();
         }
-        let sidecar = Folder::make(&folder.path().join("sidecar")).unwrap();
+        let sidecar = Folder::make(&folder.path().join("sidecar"), Hosts::default()).unwrap();
         let (_, version) = FileVersion::take(&path).unwrap();
         let new = temporary_path(&path, 1, "new");
         let new = PendingFile::write(new, &path, version.model(), b"ours").unwrap();

@@ -112,11 +112,12 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::folder::Hosts;
 
     #[test]
     fn copies_of_running_processes_and_other_files_are_left_alone() {
         let path = tempfile::tempdir().unwrap();
-        let folder = Folder::make(&path.path().join("sidecar")).unwrap();
+        let folder = Folder::make(&path.path().join("sidecar"), Hosts::default()).unwrap();
         let own = format!("edit.{}.1.md", std::process::id());
         // No process has a number of this size.
         let names =

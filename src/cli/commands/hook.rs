@@ -5,7 +5,6 @@
 
 mod event;
 
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
@@ -16,7 +15,7 @@ use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use crate::cli::machine;
-use crate::cli::settings::{milliseconds_now, tools_environment};
+use crate::cli::settings::{milliseconds_now, repository_of, tools_environment};
 use crate::cli::working_folder::WorkingFolder;
 use memories_agents::work::verdict::Verdict;
 use memories_agents::work::{Work, keep};
@@ -25,7 +24,6 @@ use memories_document::types::model_text::ModelText;
 use memories_document::types::{Scope, ScopeName, Viewer, json};
 use memories_notebook::Snapshot;
 use memories_recall::{Actions, Format, recall, render};
-use memories_store::Store;
 
 use event::{Event, EventKind, HookAgent, Said};
 
@@ -77,8 +75,10 @@ pub fn run(mut cli: Cli<'_>, args: HookArgs) -> Result<u8, Failure> {
         json::read(&bytes).map_err(|error| Failure::user(format!("the event is not JSON: {error}")))?;
     let event = Event::read(agent, &payload)?;
     let here = event.folder.clone().unwrap_or_else(|| cli.settings.working_folder.folder().to_owned());
-    let root = root_of(&here, notebook.store());
-    let machine = machine::name(cli.settings.user_folder.as_deref(), notebook.store());
+    let user_folder = cli.settings.user_folder.as_deref();
+    let repository = repository_of(&here, user_folder);
+    let root = WorkingFolder::new(&here, notebook.store().real_path(), repository).root().to_owned();
+    let machine = machine::name(user_folder, notebook.store());
     let work = Work {
         store: notebook.store(),
         root: &root,
@@ -149,10 +149,6 @@ impl Budget {
     fn ends_in_time(&self) -> bool {
         !self.is_decided.swap(true, Ordering::SeqCst)
     }
-}
-
-fn root_of(here: &Path, store: &Store) -> PathBuf {
-    WorkingFolder::new(here, store.real_path()).root().to_owned()
 }
 
 /// The recall of the working folder and of the folders worked in last.

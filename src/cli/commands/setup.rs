@@ -9,7 +9,7 @@ use strum::VariantArray;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use crate::cli::own_program::own_program;
-use crate::cli::settings::{ProcessEnvironment, agent_folders};
+use crate::cli::settings::{ProcessEnvironment, agent_folders, repository_of};
 use crate::cli::ui::Ui;
 use memories_agents::setup::{Action, Agent, Change, Options, State, Target, change};
 
@@ -87,7 +87,7 @@ pub(crate) fn run(ui: &mut Ui, args: SetupArgs, environment: &ProcessEnvironment
         return Err(Failure::user("there is no home in which agents have their settings: HOME is not set")
             .hint("set HOME to an absolute path"));
     };
-    let root = project.then(|| repository(environment.folder())).transpose()?;
+    let root = project.then(|| repository(environment.folder(), user_folder)).transpose()?;
     let program = own_program()?;
     let options = Options {
         action: if remove { Action::Remove } else { Action::Apply },
@@ -138,9 +138,8 @@ fn refuse(agent: Agent, may_be_missing: bool, targets: &[Target]) -> Result<(), 
 }
 
 /// The root of the repository of a folder.
-fn repository(folder: &Path) -> Result<PathBuf, Failure> {
-    let root = folder.ancestors().find(|folder| folder.join(".git").exists());
-    root.map(Path::to_owned).ok_or_else(|| {
+fn repository(folder: &Path, user_folder: &Path) -> Result<PathBuf, Failure> {
+    repository_of(folder, Some(user_folder)).ok_or_else(|| {
         Failure::user(format!("`{}` is in no git repository", folder.display()))
             .hint("run it in a repository, or without --project for your own settings")
     })

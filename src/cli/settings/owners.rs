@@ -83,10 +83,20 @@ impl<'a> Owners<'a> {
     }
 }
 
+/// The root of the git work tree of a folder. A repository of another user is none, unless the caller trusts its folder.
+pub(crate) fn repository_of(folder: &Path, user_folder: Option<&Path>) -> Option<PathBuf> {
+    let owners = Owners::of_system(user_folder);
+    work_tree(folder, |path| path.exists() && owners.counts(path)).map(Path::to_owned)
+}
+
+fn work_tree(folder: &Path, is_there: impl Fn(&Path) -> bool) -> Option<&Path> {
+    folder.ancestors().find(|folder| is_there(&folder.join(".git")))
+}
+
 /// The root of the git work tree of a folder, and the file of a name there or below, as far as they count.
 fn search(folder: &Path, name: &str, counts: impl Fn(&Path) -> bool) -> (Option<PathBuf>, Option<PathBuf>) {
     let is_there = |path: &Path| path.exists() && counts(path);
-    let root = folder.ancestors().find(|folder| is_there(&folder.join(".git")));
+    let root = work_tree(folder, &is_there);
     let end = root.unwrap_or(folder);
     let candidates = folder.ancestors().take_while(|folder| folder.starts_with(end));
     let found = candidates.map(|folder| folder.join(name)).find(|path| is_there(path));
