@@ -141,7 +141,22 @@ fn the_design_is_an_introduction() {
     assert!(words <= DESIGN_WORDS, "docs/DESIGN.md has {words} words: move some to the pages beside it");
 }
 
-/// Tests that a law of `docs/format.md` names stand in the file that it names before them.
+/// The number of tests that a text names; each stands in the file that it names before them.
+fn named_tests(text: &str) -> usize {
+    let (mut source, mut count) = (String::new(), 0);
+    for named in text.split('`').skip(1).step_by(2) {
+        let path = root().join(named);
+        if named.contains('/') {
+            source = if path.is_file() { fs::read_to_string(&path).unwrap() } else { String::new() };
+            assert!(path.exists(), "{named} does not exist");
+        } else {
+            assert!(source.contains(&format!("fn {named}(")), "no test {named}");
+            count += 1;
+        }
+    }
+    count
+}
+
 #[test]
 fn each_law_names_tests_that_exist() {
     let page = fs::read_to_string(root().join("docs/format.md")).unwrap();
@@ -149,17 +164,20 @@ fn each_law_names_tests_that_exist() {
     let mut count = 0;
     for law in laws {
         let (_, tests) = law.split_once("\nTest").unwrap_or_else(|| panic!("no tests: {law}"));
-        let mut source = String::new();
-        for named in tests.split('`').skip(1).step_by(2) {
-            let path = root().join(named);
-            if named.contains('/') {
-                source = if path.is_file() { fs::read_to_string(&path).unwrap() } else { String::new() };
-                assert!(path.exists(), "{named} does not exist");
-            } else {
-                assert!(source.contains(&format!("fn {named}(")), "no test {named}");
-            }
-        }
+        named_tests(tests);
         count += 1;
     }
     assert_eq!(count, 11);
+}
+
+#[test]
+fn what_a_party_that_is_not_trusted_can_cause_names_tests_that_exist() {
+    let page = fs::read_to_string(root().join("SECURITY.md")).unwrap();
+    let rows: Vec<&str> =
+        page.lines().filter(|line| line.starts_with("| ") && line.contains(" | no | ")).collect();
+    assert_eq!(rows.len(), 8);
+    for row in rows {
+        let tests = row.trim_end_matches('|').rsplit('|').next().unwrap();
+        assert!(named_tests(tests) > 0, "no tests: {row}");
+    }
 }

@@ -173,6 +173,12 @@ fn query_of_twice_the_text_takes_twice_the_time() {
     grows_as_the_text_does(&["query", "what is x"]);
 }
 
+#[cfg(feature = "page")]
+#[test]
+fn report_of_twice_the_text_takes_twice_the_time() {
+    grows_as_the_text_does(&["report", "-o", "-"]);
+}
+
 #[test]
 fn map_of_twice_the_text_takes_twice_the_time() {
     grows_as_the_text_does(&["map"]);

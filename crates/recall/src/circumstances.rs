@@ -109,9 +109,9 @@ impl<'a> Circumstances<'a> {
         let refused: HashMap<String, Attempt> =
             refused.rev().map(|tried| (fold_action(&tried.action), tried)).collect();
         for way in opened {
-            let there = done_there.entry(way.to).or_insert_with(|| {
-                Done::of(worked.get(&way.to).map_or(&[], Vec::as_slice))
-            });
+            let there = done_there
+                .entry(way.to)
+                .or_insert_with(|| Done::of(worked.get(&way.to).map_or(&[], Vec::as_slice)));
             let refused = refused.get(&fold_action(&way.action));
             remove_done(&mut way.after, &done_here, there, refused);
         }
