@@ -44,7 +44,7 @@ struct State {
     cut: Arc<Notify>,
     /// It has got no head of a request since the answer before.
     awaits_head: bool,
-    /// Bytes of its answer that are still to be written.
+    /// Bytes that its answer takes until all of it is taken.
     held: usize,
     /// Since when its reader takes nothing; `None` while it is not the reader that is waited for.
     unread: Option<Instant>,
@@ -152,6 +152,8 @@ pub(crate) struct Answer {
     body: Body,
     /// What is left of the frame that came last.
     rest: Bytes,
+    /// Length of that frame, which takes its memory as long as any of it is left.
+    length: usize,
     /// Nothing else holds it: a text that all answers share takes no room of theirs.
     is_own: bool,
     connection: Arc<Connection>,
@@ -159,13 +161,17 @@ pub(crate) struct Answer {
 
 impl Answer {
     pub(crate) fn new(body: Body, connection: Arc<Connection>) -> Answer {
-        Answer { body, rest: Bytes::new(), is_own: false, connection }
+        Answer { body, rest: Bytes::new(), length: 0, is_own: false, connection }
     }
 
     /// The next piece of the frame that came last.
     fn piece(&mut self) -> Frame<Bytes> {
-        let piece = self.rest.split_to(self.rest.len().min(PIECE));
-        let held = if self.is_own { self.rest.len() } else { 0 };
+        let mut piece = self.rest.split_to(self.rest.len().min(PIECE));
+        if self.is_own {
+            // A part of the frame would keep all of it.
+            piece = Bytes::copy_from_slice(&piece);
+        }
+        let held = if self.is_own && !self.rest.is_empty() { self.length } else { 0 };
         self.connection.change(|state| (state.held, state.unread) = (held, Some(Instant::now())));
         Frame::data(piece)
     }
@@ -185,7 +191,7 @@ impl HttpBody for Answer {
         match Pin::new(&mut self.body).poll_frame(context) {
             Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
                 Ok(data) => {
-                    (self.is_own, self.rest) = (data.is_unique(), data);
+                    (self.is_own, self.length, self.rest) = (data.is_unique(), data.len(), data);
                     let piece = self.piece();
                     if self.rest.len() > PIECE {
                         make_room_for_answers(&mut self.connection.all.all());
