@@ -2,7 +2,7 @@
 
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -11,13 +11,14 @@ use rmcp::RoleServer;
 use rmcp::model::{ErrorData, ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RequestContext};
 use tokio::io::{AsyncRead, ReadBuf};
-use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinError;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
 use crate::mcp::access::{Step, Watcher};
 use memories_document::types::Writer;
+use memories_document::types::lock::lock;
 
 /// Interval of progress notifications for a call that reports nothing itself.
 const HEARTBEAT: Duration = Duration::from_secs(2);
@@ -25,7 +26,7 @@ const HEARTBEAT: Duration = Duration::from_secs(2);
 /// Calls that run or wait for a thread at the same time; more of them are refused.
 pub(super) const MAX_CALLS: u32 = 1024;
 
-/// Runs blocking work, with progress notifications if the client asked for them. A cancelled call gets no
+/// Runs blocking work as soon as its answer has room, with progress notifications if the client asked for them. A cancelled call gets no
 /// answer, but a write that has begun is completed. A client over HTTP writes in the name that
 /// goes with its token.
 ///
@@ -35,11 +36,13 @@ pub(super) const MAX_CALLS: u32 = 1024;
 pub async fn run<T: Send + 'static>(
     calls: &Arc<Semaphore>,
     context: &RequestContext<RoleServer>,
+    room: impl Future<Output = Option<Room>>,
     work: impl FnOnce(&Watcher) -> T + Send + 'static,
 ) -> Result<T, ErrorData> {
     let Ok(permit) = Arc::clone(calls).try_acquire_owned() else {
         return Err(ErrorData::internal_error("too many calls wait already: try again later", None));
     };
+    let _room = room.await;
     let (sender, steps) = unbounded_channel::<Step>();
     let watcher = Watcher::new(move |step| {
         // Fails only when the call was cancelled.
@@ -68,6 +71,47 @@ pub async fn run<T: Send + 'static>(
             }
             () = progress.step() => {}
         }
+    }
+}
+
+/// Bytes of the answers that are made at the same time.
+const MAX_MAKING: u32 = 16 << 20;
+
+/// What the making of an answer takes, times the size of the memory file: its text, its value and its JSON.
+const COPIES: u64 = 3;
+
+/// Room for answers that are being made.
+#[derive(Debug, Clone)]
+pub(super) struct Making(Arc<Semaphore>);
+
+/// The room of one answer. Over HTTP its request keeps it until the connection has the answer, and counts it from then on.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Room(Arc<Mutex<Option<OwnedSemaphorePermit>>>);
+
+impl Making {
+    /// Room for all answers.
+    pub(super) fn new() -> Making {
+        Making(Arc::new(Semaphore::new(MAX_MAKING as usize)))
+    }
+
+    /// Waits for the room of an answer from a memory file of this size. Two answers of large files wait for each other.
+    pub(super) async fn room(&self, context: &RequestContext<RoleServer>, size: u64) -> Room {
+        let room =
+            context.extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<Room>().cloned());
+        let bytes = u32::try_from(size.saturating_mul(COPIES)).unwrap_or(MAX_MAKING).clamp(1, MAX_MAKING);
+        let room = room.unwrap_or_default();
+        tokio::select! {
+            permit = Arc::clone(&self.0).acquire_many_owned(bytes) => *lock(&room.0) = permit.ok(),
+            () = context.ct.cancelled() => {}
+        }
+        room
+    }
+}
+
+impl Room {
+    /// Gives the room back.
+    pub(super) fn leave(&self) {
+        lock(&self.0).take();
     }
 }
 
@@ -156,12 +200,9 @@ impl Progress {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Mutex;
-
     use tokio::io::AsyncReadExt;
 
     use super::*;
-    use memories_document::types::lock::lock;
 
     #[test]
     fn a_panic_ends_its_call_and_nothing_else() {

@@ -23,7 +23,7 @@ use tokio::sync::Semaphore;
 
 use crate::mcp::access::{Memories, Setup, Watcher};
 use crate::mcp::answer::{Answer, Refusal};
-use crate::mcp::calls;
+use crate::mcp::calls::{self, Making, Room};
 use crate::mcp::error::ServeError;
 use crate::mcp::parameter::Parameter;
 use crate::mcp::tools::{Effect, Tool, Toolbox, arguments_schema};
@@ -40,6 +40,7 @@ pub(crate) struct Server {
     toolbox: Toolbox,
     /// Room for calls that run or wait.
     calls: Arc<Semaphore>,
+    making: Making,
     /// Minimum level of log messages for the client, as a number: higher ones are more severe.
     level: AtomicU8,
 }
@@ -70,19 +71,29 @@ impl Server {
         let Setup { groups, read_only, agent, .. } = &memories.setup;
         let toolbox = Toolbox::new(groups, *read_only, agent.is_some());
         let (memories, calls) = (Arc::new(memories), Arc::new(Semaphore::new(calls::MAX_CALLS as usize)));
-        Server { memories, toolbox, calls, level: AtomicU8::new(LoggingLevel::Warning as u8) }
+        let level = AtomicU8::new(LoggingLevel::Warning as u8);
+        Server { memories, toolbox, calls, making: Making::new(), level }
     }
 
     /// The server for a further session.
     pub(super) fn for_session(&self) -> Server {
-        let Server { memories, toolbox, calls, level: _ } = self;
+        let Server { memories, toolbox, calls, making, level: _ } = self;
         let level = AtomicU8::new(LoggingLevel::Warning as u8);
-        Server { memories: Arc::clone(memories), toolbox: toolbox.clone(), calls: Arc::clone(calls), level }
+        let (memories, calls, making) = (Arc::clone(memories), Arc::clone(calls), making.clone());
+        Server { memories, toolbox: toolbox.clone(), calls, making, level }
     }
 
     /// True if no groups of tools are offered: memory is switched off.
     fn is_off(&self) -> bool {
         self.memories.setup.groups.is_empty()
+    }
+
+    /// Waits for the room of an answer. Calls that write need none: they answer in few words, and may ask a model.
+    async fn room(&self, context: &RequestContext<RoleServer>, effect: Effect) -> Option<Room> {
+        match effect {
+            Effect::Reads => Some(self.making.room(context, self.memories.store().size()).await),
+            _ => None,
+        }
     }
 
     /// Sends a log message if the client wants its level.
@@ -170,7 +181,10 @@ async fn read<T: Send + 'static>(
     work: impl FnOnce(&Memories) -> Result<T, Refusal> + Send + 'static,
 ) -> Result<T, ErrorData> {
     let memories = Arc::clone(&server.memories);
-    calls::run(&server.calls, context, move |_| work(&memories)).await?.map_err(|refusal| refused(&refusal))
+    let room = server.room(context, Effect::Reads);
+    calls::run(&server.calls, context, room, move |_| work(&memories))
+        .await?
+        .map_err(|refusal| refused(&refusal))
 }
 
 impl ServerHandler for Server {
@@ -230,7 +244,8 @@ impl ServerHandler for Server {
             answer.warnings.extend(damage);
             Ok(answer)
         };
-        let result = calls::run(&self.calls, &context, call).await?;
+        let room = self.room(&context, tool.effect);
+        let result = calls::run(&self.calls, &context, room, call).await?;
         Ok(self.result(&context, tool.name, result).await.into())
     }
 
@@ -314,7 +329,7 @@ impl ServerHandler for Server {
         let (memories, toolbox) = (Arc::clone(&self.memories), self.toolbox.clone());
         let arguments = request.arguments.unwrap_or_default();
         let render = move |watcher: &Watcher| prompt.render(&memories, watcher, &toolbox, &arguments);
-        let text = calls::run(&self.calls, &context, render);
+        let text = calls::run(&self.calls, &context, self.room(&context, Effect::Reads), render);
         let text = text.await?.map_err(|refusal| refused(&refusal))?;
         Ok(said::prompt(text, prompt.about).into())
     }

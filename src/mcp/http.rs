@@ -23,6 +23,7 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
+use crate::mcp::calls::Room;
 use crate::mcp::error::ServeError;
 use crate::mcp::handler::Server;
 use crate::mcp::sessions::Sessions;
@@ -173,7 +174,7 @@ impl Door {
     }
 
     /// Has a message of a client answered.
-    async fn post(&self, parts: Parts, body: Body) -> Response {
+    async fn post(&self, mut parts: Parts, body: Body) -> Response {
         let (body, room) = match self.bodies.read(body).await {
             Ok((body, _)) if count_values(&body) > MAX_VALUES => {
                 return refuse(too_large(&format!("the message has more than {MAX_VALUES} JSON values")));
@@ -182,11 +183,17 @@ impl Door {
             Err(error) => return refuse(unread(error)),
         };
         let answering = self.answering.clone().acquire_owned().await.expect("the semaphore is never closed");
+        let making = Room::default();
+        parts.extensions.insert(making.clone());
         let response = self.service.handle(Request::from_parts(parts, Body::from(body))).await;
         response.map(|body| {
             // The permits are held until the answer was sent or its reader is gone.
             let permits = [answering, room];
-            Body::from_stream(Body::new(body).into_data_stream().inspect(move |_| _ = &permits))
+            let data = Body::new(body).into_data_stream();
+            Body::from_stream(data.inspect(move |_| {
+                let _ = &permits;
+                making.leave();
+            }))
         })
     }
 }
