@@ -26,8 +26,8 @@ const HEARTBEAT: Duration = Duration::from_secs(2);
 /// Calls that run or wait for a thread at the same time; more of them are refused.
 pub(super) const MAX_CALLS: u32 = 1024;
 
-/// Runs blocking work as soon as its answer has room, with progress notifications if the client asked for them. A cancelled call gets no
-/// answer, but a write that has begun is completed. A client over HTTP writes in the name that
+/// Runs blocking work as soon as its answer has room, with progress notifications if the client asked for them. A
+/// cancelled call gets no answer, but a write that has begun is completed. A client over HTTP writes in the name that
 /// goes with its token.
 ///
 /// # Errors
@@ -84,7 +84,7 @@ const COPIES: u64 = 3;
 #[derive(Debug, Clone)]
 pub(super) struct Making(Arc<Semaphore>);
 
-/// The room of one answer. Over HTTP its request keeps it until the connection has the answer, and counts it from then on.
+/// The room of one answer. Over HTTP its request keeps it until the connection has the answer and counts it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Room(Arc<Mutex<Option<OwnedSemaphorePermit>>>);
 

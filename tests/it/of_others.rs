@@ -156,7 +156,7 @@ fn what_root_makes_beside_a_file_belongs_to_the_owner_of_the_file() {
     let (_, said) = shared.run_as(0, folder, &["-f", "Memories.md", "restore", "--list"], "");
     assert!(!said.contains("belongs to"), "{said}");
     assert_eq!(shared.not_of(OWN, &home), none);
-    // A file that root makes is root's, as of `cp` and git, and so is what stands beside it; the folder of all files is not.
+    // A file that root makes is root's, as of `cp` and git, and so is what stands beside it. The folder of all is not.
     fs::remove_dir_all(home.join(".memories")).unwrap();
     let new = ["-f", "new.md", "add", "world", "--title", "New", "--", "a text"];
     for _ in 0..2 {

@@ -88,7 +88,7 @@ fn tops(parts: &[Part], lefts: &[i32], shelves: &[(i32, usize)]) -> Vec<i32> {
     tops.into_iter().map(|top| top - highest).collect()
 }
 
-/// For each level those to which it is joined: the level, and how far its end of the way is to the right of the own one.
+/// For each level those to which it is joined, and how far the end of the way there is to the right of the own one.
 fn joined(levels: usize, links: &[Link]) -> Vec<Vec<(usize, i32)>> {
     let mut joined = vec![Vec::new(); levels];
     for Link { from, to, columns } in links {
