@@ -139,6 +139,8 @@ fn files_of_root_and_own_files_in_a_folder_of_others_count() {
 fn what_root_makes_beside_a_file_belongs_to_the_owner_of_the_file() {
     let Some(shared) = Shared::new() else { return };
     let (folder, home) = ("own/project", shared.path("own/project"));
+    // What stands above is no stranger's.
+    shared.give(&[".git", "Memories.md", "memories.toml"], 0);
     let add = |user: u32, title: &str| {
         let file = ["-f", "Memories.md", "add", "world", "--title", title, "--", "a text of its own"];
         let (code, said) = shared.run_as(user, folder, &file, "");
@@ -178,15 +180,18 @@ fn what_root_makes_beside_a_file_belongs_to_the_owner_of_the_file() {
 fn nothing_of_root_is_given_away_that_root_did_not_make() {
     let Some(shared) = Shared::new() else { return };
     let (folder, home) = ("own/project", shared.path("own/project"));
+    // What stands above is no stranger's.
+    shared.give(&[".git", "Memories.md", "memories.toml"], 0);
     let add = ["-f", "Memories.md", "add", "world", "--title", "A", "--", "a text"];
     assert_eq!(shared.run(folder, &add, "").0, 0);
     let (lock, secret) = (home.join(".memories/Memories.md/lock"), shared.path("secret"));
     for is_link in [true, false] {
         fs::write(&secret, "of root").unwrap();
         fs::remove_file(&lock).unwrap();
-        match is_link {
-            true => std::os::unix::fs::symlink(&secret, &lock).unwrap(),
-            false => fs::hard_link(&secret, &lock).unwrap(),
+        if is_link {
+            std::os::unix::fs::symlink(&secret, &lock).unwrap();
+        } else {
+            fs::hard_link(&secret, &lock).unwrap();
         }
         let (code, said) =
             shared.run_as(0, folder, &["-f", "Memories.md", "add", "world", "--title", "B", "--", "b"], "");

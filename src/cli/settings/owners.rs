@@ -96,7 +96,7 @@ fn work_tree(folder: &Path, is_there: impl Fn(&Path) -> bool) -> Option<&Path> {
 /// The root of the git work tree of a folder, and the file of a name there or below, as far as they count.
 fn search(folder: &Path, name: &str, counts: impl Fn(&Path) -> bool) -> (Option<PathBuf>, Option<PathBuf>) {
     let is_there = |path: &Path| path.exists() && counts(path);
-    let root = work_tree(folder, &is_there);
+    let root = work_tree(folder, is_there);
     let end = root.unwrap_or(folder);
     let candidates = folder.ancestors().take_while(|folder| folder.starts_with(end));
     let found = candidates.map(|folder| folder.join(name)).find(|path| is_there(path));

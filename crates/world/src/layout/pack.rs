@@ -73,9 +73,10 @@ fn tops(parts: &[Part], lefts: &[i32], shelves: &[(i32, usize)]) -> Vec<i32> {
     for at in order {
         let beside = taken[columns(at)].iter().flatten();
         let Part { height, up, .. } = parts[at];
-        let top = match up > 0 {
-            true => beside.map(|(top, _)| *top).min().unwrap_or(0) - GAP - height,
-            false => beside.map(|(_, end)| *end).max().unwrap_or(0),
+        let top = if up > 0 {
+            beside.map(|(top, _)| *top).min().unwrap_or(0) - GAP - height
+        } else {
+            beside.map(|(_, end)| *end).max().unwrap_or(0)
         };
         let end = top + height + GAP;
         for column in &mut taken[columns(at)] {
