@@ -83,8 +83,9 @@ fn fill(folder: &Path, tally: &Tally) -> Result<(), String> {
         if let (Some(backup), Some(file)) = (kept.backup(), &before.file) {
             hold!(backup == file || Some(backup) == before.backup(), "the backup is torn");
         }
-        let left: Vec<String> =
-            leftovers(folder).into_iter().filter(|name| name != "memories.toml").collect();
+        // Half a line that was on the disk when it was full is put aside.
+        let is_known = |name: &String| name == "memories.toml" || name.ends_with(".torn");
+        let left: Vec<String> = leftovers(folder).into_iter().filter(|name| !is_known(name)).collect();
         hold!(left.is_empty(), "left over when full: {left:?}");
         if refused > 6 {
             break;

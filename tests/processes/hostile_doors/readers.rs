@@ -311,7 +311,9 @@ fn raw(text: &str) -> Option<String> {
     let folded: String = text.to_lowercase().chars().filter(|c| !c.is_whitespace()).collect();
     let tag = RAW.iter().find(|tag| folded.contains(**tag)).map(|tag| (*tag).to_owned());
     let closes = folded.contains("</memories").then(|| "</memories".to_owned());
-    let role = ["Human:", "Assistant:"].into_iter().find(|role| text.contains(role)).map(str::to_owned);
+    let is_word = |before: &str| !before.ends_with(|c: char| c.is_alphanumeric() || c == '_');
+    let begins = |role: &&str| text.match_indices(*role).any(|(at, _)| is_word(&text[..at]));
+    let role = ["Human:", "Assistant:"].into_iter().find(begins).map(str::to_owned);
     let line =
         text.split('\n').find(|line| line.starts_with(MARGIN)).map(|line| format!("at the margin: {line}"));
     tag.or(closes).or(role).or(line)
