@@ -206,7 +206,7 @@ fn a_kill_at_every_call() {
     }
     let tally = Tally::new(name);
     for scenario in scenarios() {
-        for_each(&scenario.calls, |call| {
+        for_each(&scaled(scenario.calls.iter()), |call| {
             let folder = copy_of(&scenario.template);
             let output = inject(folder.path(), scenario.arguments, call, "signal=KILL");
             let check = || {
@@ -224,6 +224,12 @@ fn a_kill_at_every_call() {
         });
     }
     tally.close();
+}
+
+/// Each Nth case, where `MEMORIES_EACH_CALL` is N; all of them where it is not set.
+fn scaled<T>(cases: impl Iterator<Item = T>) -> Vec<T> {
+    let each = std::env::var("MEMORIES_EACH_CALL").map_or(1, |each| each.parse().expect("a number"));
+    cases.step_by(each).collect()
 }
 
 /// The faults that a call can have in practice.
@@ -253,8 +259,7 @@ fn a_failure_of_every_call() {
     for scenario in scenarios() {
         let calls = scenario.calls.iter().filter(|call| !call.closes_listing);
         let cases = calls.flat_map(|call| faults_of(&call.name).iter().map(move |fault| (call, fault)));
-        let cases: Vec<_> = cases.collect();
-        for_each(&cases, |(call, fault)| {
+        for_each(&scaled(cases), |(call, fault)| {
             let folder = copy_of(&scenario.template);
             let output = inject(folder.path(), scenario.arguments, call, &format!("error={fault}"));
             let kept = Kept::of(folder.path());
@@ -315,8 +320,8 @@ fn an_editor_saves_at_every_call() {
     let is_rename = |call: &Call| call.name.starts_with("rename") && call.line.contains(".new\"");
     let last_look = scenario.calls.iter().rposition(is_rename).unwrap() - 1;
     let ways = [false, true];
-    let cases: Vec<(usize, bool)> =
-        (locked..scenario.calls.len() - 1).flat_map(|at| ways.map(|in_place| (at, in_place))).collect();
+    let cases = (locked..scenario.calls.len() - 1).flat_map(|at| ways.map(|in_place| (at, in_place)));
+    let cases: Vec<(usize, bool)> = scaled(cases);
     for_each(&cases, |&(at, in_place)| {
         let call = &scenario.calls[at];
         let folder = copy_of(&scenario.template);

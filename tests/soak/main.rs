@@ -1,7 +1,7 @@
 //! The soak: how the program behaves when system calls fail, one by one.
 //!
-//! These tests run the program itself, mostly under strace, and take about a minute; so they are
-//! ignored unless asked for:
+//! These tests run the program itself, mostly under strace, and take ten minutes; so they are ignored unless asked
+//! for. `MEMORIES_EACH_CALL=20` tries each twentieth of the system calls:
 //!
 //! ```sh
 //! cargo test --profile soak --test soak -- --ignored --nocapture --test-threads=2
