@@ -99,7 +99,7 @@ impl RegionKind {
     }
 
     /// The heading of a part; empty for regions that are none.
-    pub(crate) fn heading(self) -> &'static str {
+    pub fn heading(self) -> &'static str {
         RegionKind::PARTS.iter().find(|(kind, _)| *kind == self).map_or("", |(_, heading)| heading)
     }
 

@@ -6,7 +6,7 @@ use std::hash::Hash;
 use crate::evidence::AttemptLine;
 use crate::grammar::{self, Heading};
 use crate::notes::{Note, PlacedNote};
-use crate::parser::{ParsedSection, Placed, parse_section};
+use crate::parser::{ParsedSection, Placed, RegionKind, parse_section};
 use crate::types::{Attempt, Memory, Moment, Persistence, Scope, Way, fold_title};
 
 /// A comment that stands above a note of a person.
@@ -103,6 +103,16 @@ impl Section {
         }
         let ephemeral = |memory| Memory { persistence: Persistence::Ephemeral, ..memory };
         self.memories.extend(session.memories.into_iter().map(ephemeral));
+    }
+
+    /// The actions of one kind; none for a region that lists no actions.
+    pub fn attempts(&self, kind: RegionKind) -> &[Attempt] {
+        match kind {
+            RegionKind::Worked => &self.worked,
+            RegionKind::Seen => &self.seen,
+            RegionKind::Tried => &self.tried,
+            RegionKind::Head | RegionKind::Memories | RegionKind::Ways | RegionKind::Other => &[],
+        }
     }
 
     /// Memories that are neither superseded nor invalidated.

@@ -4,24 +4,18 @@
 
 use memchr::memmem;
 
-use memories_document::Section;
-use memories_document::types::Attempt;
+use memories_document::{RegionKind, Section};
 
 /// The lists of evidence, in the order of the parts of a section.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Group {
-    Ways,
-    Worked,
-    Tried,
-    Seen,
-}
+pub(super) const LISTS: [RegionKind; 4] =
+    [RegionKind::Ways, RegionKind::Worked, RegionKind::Tried, RegionKind::Seen];
 
-/// What a line of evidence holds: a way or an action.
+/// A way or an action of a line of evidence.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Item {
     /// The number of its part.
     pub(super) number: u32,
-    /// The number of what it is about: the latest of those about the same counts.
+    /// The number of its action or way as these are compared. The latest of several items with one number counts.
     pub(super) key: Option<usize>,
     /// Episode and turn.
     pub(super) moment: (Option<u64>, Option<u64>),
@@ -32,47 +26,22 @@ pub(super) struct Item {
 pub(super) struct Cut<'a> {
     /// The text without these lines.
     pub(super) rest: String,
-    /// The lines with line endings, in their order.
-    pub(super) lines: Vec<(Group, &'a str)>,
+    /// The lines with line endings, each with the number of its list in [`LISTS`], in their order.
+    pub(super) lines: Vec<(usize, &'a str)>,
 }
 
-impl Group {
-    pub(super) const ALL: [Group; 4] = [Group::Ways, Group::Worked, Group::Tried, Group::Seen];
-
-    /// The heading of the list.
-    pub(super) fn heading(self) -> &'static str {
-        match self {
-            Group::Ways => "### Ways",
-            Group::Worked => "### Worked",
-            Group::Tried => "### Tried",
-            Group::Seen => "### Seen",
-        }
+/// The letter that the page knows an action of a list by.
+pub(super) fn letter(list: RegionKind) -> &'static str {
+    match list {
+        RegionKind::Worked => "o",
+        RegionKind::Seen => "s",
+        _ => "t",
     }
+}
 
-    /// The letter that the page knows a part of the list by.
-    pub(super) fn letter(self) -> &'static str {
-        match self {
-            Group::Ways => "w",
-            Group::Worked => "o",
-            Group::Tried => "t",
-            Group::Seen => "s",
-        }
-    }
-
-    /// The actions of the list; none of ways.
-    pub(super) fn attempts(self, section: &Section) -> &[Attempt] {
-        match self {
-            Group::Ways => &[],
-            Group::Worked => &section.worked,
-            Group::Tried => &section.tried,
-            Group::Seen => &section.seen,
-        }
-    }
-
-    /// The number of ways or actions in the list.
-    pub(super) fn count(self, section: &Section) -> usize {
-        if self == Group::Ways { section.ways.len() } else { self.attempts(section).len() }
-    }
+/// The number of ways or actions in a list.
+pub(super) fn count(list: RegionKind, section: &Section) -> usize {
+    if list == RegionKind::Ways { section.ways.len() } else { section.attempts(list).len() }
 }
 
 /// Takes the lines of evidence out of a section. `None` where a line may change how others are read.
@@ -82,22 +51,22 @@ pub(super) fn cut(text: &str) -> Option<Cut<'_>> {
         return None;
     }
     let mut cut = Cut { rest: String::new(), lines: Vec::new() };
-    let mut group = None;
+    let mut list = None;
     let mut lines = text.split_inclusive('\n').peekable();
     while let Some(line) = lines.next() {
         let goes_on = lines.peek().is_some_and(|next| next.starts_with([' ', '\t']));
-        match group {
-            Some(group) if line.starts_with("- `") && !goes_on => {
-                cut.lines.push((group, line));
+        match list {
+            Some(list) if line.starts_with("- `") && !goes_on => {
+                cut.lines.push((list, line));
                 continue;
             }
             // The line begins another section, or what belongs to none.
             _ if line.starts_with('#') && !line.starts_with("###") && !cut.rest.is_empty() => return None,
             _ if line.starts_with('#') => {
-                group = Group::ALL.into_iter().find(|group| group.heading() == line.trim_end());
+                list = LISTS.iter().position(|list| list.heading() == line.trim_end());
             }
             _ if line.trim().is_empty() => {}
-            _ => group = None,
+            _ => list = None,
         }
         cut.rest.push_str(line);
     }

@@ -12,12 +12,15 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
-use crate::evidence::{self, Group, Item};
+use crate::evidence::{self, Item, LISTS};
 use crate::strings::Strings;
 use memories_document::fields::write_fields;
 use memories_document::grammar::write_reference;
 use memories_document::types::{Attempt, Category, Memory, Persistence, Scope, Status, Way};
-use memories_document::{Document, EntryText, Note, Section, keep_latest};
+use memories_document::{Document, EntryText, Note, RegionKind, Section, keep_latest};
+
+/// The ways or actions of each line of evidence; `None` for a line that cannot be read by itself.
+type ItemsOfLines = HashMap<String, Option<Vec<Item>>, FixedState>;
 
 /// All parts that the sections ever had.
 #[derive(Debug, Default)]
@@ -27,9 +30,9 @@ pub(super) struct Parts {
     texts: Strings,
     /// By the lines of the file.
     number_of_entry: HashMap<String, u32, FixedState>,
-    /// What the lines of evidence hold; `None` of a line that is not read by itself.
-    items_of_line: [HashMap<String, Option<Vec<Item>>, FixedState>; Group::ALL.len()],
-    /// The actions and ways that lines are about, as they are compared.
+    /// By the number of the list in [`LISTS`], and whether it is the game's.
+    items_of_line: HashMap<(usize, bool), ItemsOfLines, FixedState>,
+    /// The actions and ways of items, as they are compared.
     keys: Strings,
     /// By its JSON.
     number_of_other: HashMap<String, u32, FixedState>,
@@ -82,15 +85,15 @@ impl Parts {
     fn of_lines(&mut self, text: &str) -> Option<SectionParts> {
         let evidence::Cut { rest, lines } = evidence::cut(text)?;
         let heading = text.split_inclusive('\n').next()?;
-        let mut lists = [const { Vec::new() }; Group::ALL.len()];
-        for (group, line) in lines {
-            lists[group as usize].extend_from_slice(self.items(heading, group, line)?);
-        }
         let document = Document::parse(rest);
         let scope = &document.headings().next()?.scope;
         let section = document.section_without_memories(scope)?;
-        if Group::ALL.iter().any(|group| group.count(&section) > 0) {
+        if LISTS.iter().any(|list| evidence::count(*list, &section) > 0) {
             return None;
+        }
+        let mut lists = [const { Vec::new() }; LISTS.len()];
+        for (list, line) in lines {
+            lists[list].extend_from_slice(self.items(heading, *scope == Scope::Game, list, line)?);
         }
         let mut numbers = self.numbers_of_rest(&document, scope, &section);
         for mut list in lists {
@@ -106,12 +109,11 @@ impl Parts {
         let scope = &document.headings().next()?.scope;
         let section = document.section_without_memories(scope)?;
         let mut numbers = self.numbers_of_rest(&document, scope, &section);
-        numbers.extend(
-            Group::ALL
-                .iter()
-                .flat_map(|group| self.items_of(*group, scope, &section))
-                .map(|item| item.number),
-        );
+        numbers.extend(section.ways.iter().map(|way| self.number_of_way(way)));
+        for list in LISTS {
+            numbers
+                .extend(section.attempts(list).iter().map(|attempt| self.number_of_attempt(list, attempt)));
+        }
         Some(SectionParts { name: section.name, numbers })
     }
 
@@ -129,43 +131,38 @@ impl Parts {
         numbers
     }
 
-    /// What a line of evidence holds, below the heading of its section.
-    fn items(&mut self, heading: &str, group: Group, line: &str) -> Option<&[Item]> {
-        if !self.items_of_line[group as usize].contains_key(line) {
-            let items = self.read_line(heading, group, line);
-            self.items_of_line[group as usize].insert(line.to_owned(), items);
+    /// The ways or actions of a line of evidence, which stands below the heading of its section. Actions of a game are
+    /// compared in their own way, so a line of its section is another one.
+    fn items(&mut self, heading: &str, is_game: bool, list: usize, line: &str) -> Option<&[Item]> {
+        let is_known = |known: &ItemsOfLines| known.contains_key(line);
+        if !self.items_of_line.get(&(list, is_game)).is_some_and(is_known) {
+            let items = self.read_line(heading, LISTS[list], line);
+            self.items_of_line.entry((list, is_game)).or_default().insert(line.to_owned(), items);
         }
-        self.items_of_line[group as usize].get(line)?.as_deref()
+        self.items_of_line.get(&(list, is_game))?.get(line)?.as_deref()
     }
 
-    fn read_line(&mut self, heading: &str, group: Group, line: &str) -> Option<Vec<Item>> {
-        let document = Document::parse(format!("{heading}{}\n{line}", group.heading()));
-        // Actions of a game are compared in another way.
-        let scope = document
-            .headings()
-            .next()
-            .map(|heading| &heading.scope)
-            .filter(|scope| **scope != Scope::Game)?;
+    fn read_line(&mut self, heading: &str, list: RegionKind, line: &str) -> Option<Vec<Item>> {
+        let document = Document::parse(format!("{heading}{}\n{line}", list.heading()));
+        let scope = &document.headings().next()?.scope;
         let section = document.section_without_memories(scope)?;
-        let is_read = Group::ALL.iter().all(|other| (other.count(&section) > 0) == (group == *other));
-        (is_read && section.notes.is_empty()).then(|| self.items_of(group, scope, &section))
-    }
-
-    fn items_of(&mut self, group: Group, scope: &Scope, section: &Section) -> Vec<Item> {
+        let is_read = LISTS.iter().all(|other| (evidence::count(*other, &section) > 0) == (list == *other));
+        if !is_read || !section.notes.is_empty() {
+            return None;
+        }
         let of_way = |way: &Way| Item {
             number: self.number_of_way(way),
             key: self.keys.number(&format!("{:?}", way.key())),
             moment: (way.episode, way.turn),
         };
-        if group == Group::Ways {
-            return section.ways.iter().map(of_way).collect();
-        }
+        let mut items: Vec<Item> = section.ways.iter().map(of_way).collect();
         let of_attempt = |attempt: &Attempt| Item {
-            number: self.number_of_attempt(group.letter(), attempt),
+            number: self.number_of_attempt(list, attempt),
             key: self.keys.number(&scope.key_of_action(&attempt.action)),
             moment: (attempt.episode, attempt.turn),
         };
-        group.attempts(section).iter().map(of_attempt).collect()
+        items.extend(section.attempts(list).iter().map(of_attempt));
+        Some(items)
     }
 
     /// All parts so far, by their numbers.
@@ -188,12 +185,12 @@ impl Parts {
         number
     }
 
-    fn number_of_attempt(&mut self, kind: &str, attempt: &Attempt) -> u32 {
+    fn number_of_attempt(&mut self, list: RegionKind, attempt: &Attempt) -> u32 {
         let Attempt { action, count, episode, turn, reply, result } = attempt;
         let action = self.texts.number(action);
         let reply = self.texts.number(reply);
         self.number(short(&[
-            json!(kind),
+            json!(evidence::letter(list)),
             json!(action),
             json!(count),
             json!(episode),
@@ -309,9 +306,10 @@ mod tests {
     proptest! {
         #[test]
         fn lines_read_by_themselves_are_the_section_read_as_a_whole(
+            heading in prop::sample::select(&["## Location 1: A\n", "## Game\n"][..]),
             lines in prop::collection::vec(prop::sample::select(&LINES[..]), 0..14),
         ) {
-            let text = format!("## Location 1: A\n{}", lines.concat());
+            let text = format!("{heading}{}", lines.concat());
             let mut parts = Parts::default();
             let by_line = parts.of_lines(&text);
             let whole = parts.of_whole(text.clone());
