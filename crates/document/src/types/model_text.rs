@@ -150,6 +150,9 @@ fn with_changes(text: &str, changes: &[(Range<usize>, Cow<'static, str>)]) -> St
 /// What is shown in place of signs and unseen characters, in the order of the text.
 fn changes(text: &str, with_tags: bool) -> Vec<(Range<usize>, Cow<'static, str>)> {
     let [tag, bracket, colon] = REFERENCES;
+    let hidden = unseen(text).map(|(at, c)| (at..at + c.len_utf8(), Cow::Owned(shown(c))));
+    let mut changes: Vec<(Range<usize>, Cow<'static, str>)> = hidden.collect();
+    let has_hidden = !changes.is_empty();
     let sign = |(at, sign): (usize, char)| {
         let end = at + sign.len_utf8();
         let (is_tagged, reference): (fn(&str, &str) -> bool, _) = match sign {
@@ -160,12 +163,11 @@ fn changes(text: &str, with_tags: bool) -> Vec<(Range<usize>, Cow<'static, str>)
         };
         // A model may pass over unseen characters, or read what is shown for them.
         let (before, behind) = (last_chars(&text[..at]), first_chars(&text[end..]));
-        let is_changed = is_tagged(before, behind) || is_tagged(&visible(before), &visible(behind));
+        let is_changed =
+            is_tagged(before, behind) || has_hidden && is_tagged(&visible(before), &visible(behind));
         is_changed.then_some((at..end, Cow::Borrowed(reference)))
     };
-    let signs = text.char_indices().filter(|(_, c)| is_suspect(*c)).filter_map(sign);
-    let hidden = unseen(text).map(|(at, c)| (at..at + c.len_utf8(), Cow::Owned(shown(c))));
-    let mut changes: Vec<_> = signs.chain(hidden).collect();
+    changes.extend(text.char_indices().filter(|(_, c)| is_suspect(*c)).filter_map(sign));
     changes.sort_unstable_by_key(|(range, _)| range.start);
     changes
 }
