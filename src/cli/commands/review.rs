@@ -20,6 +20,7 @@ use memories_notebook::{MemoryObjects, Snapshot};
 
 /// List memories that wait for your decision, and decide
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("writer", |writer| writer.help("Who asks: a named writer sees the list, and cannot decide")))]
 #[command(after_help = "\
 Listed are memories that contest others, memories of a model that nothing in
 their turn bears out (`#unsupported`), and tentative ones. What is accepted
@@ -86,10 +87,6 @@ pub fn run(mut cli: Cli<'_>, args: ReviewArgs) -> Result<u8, Failure> {
 }
 
 fn decide(mut cli: Cli<'_>, decision: Correction, dry_run: bool) -> Result<u8, Failure> {
-    if let Some(writer) = &cli.settings.writer {
-        let refused = Failure::user(format!("the writer `{writer}` does not decide: a person does"));
-        return Err(refused.hint("leave out `--writer`, `MEMORIES_WRITER` and `writer` of the settings"));
-    }
     let notebook = cli.notebook()?;
     let (results, _) = cli.edit(&notebook, "review", dry_run, |draft| {
         draft.correct_at::<Failure>(std::slice::from_ref(&decision), &[Moment::default()])
