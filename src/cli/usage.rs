@@ -33,7 +33,7 @@ pub(crate) fn failure_of(error: &clap::Error, arguments: &[OsString]) -> Failure
     })
 }
 
-/// What to do without a flag that there was once.
+/// The hint for a flag that former versions had.
 fn hint_on_former_flag(error: &clap::Error) -> Option<&'static str> {
     let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg) else { return None };
     let is_former = error.kind() == ErrorKind::UnknownArgument && flag == "--confirmed-by";

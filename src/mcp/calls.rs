@@ -77,7 +77,7 @@ pub async fn run<T: Send + 'static>(
 /// Bytes of the answers that are made at the same time.
 const MAX_MAKING: u32 = 16 << 20;
 
-/// What the making of an answer takes, times the size of the memory file: its text, its value and its JSON.
+/// The memory that an answer takes while it is made, in sizes of the memory file: for its text, its value and its JSON.
 const COPIES: u64 = 3;
 
 /// Room for answers that are being made.

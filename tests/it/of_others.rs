@@ -139,7 +139,7 @@ fn files_of_root_and_own_files_in_a_folder_of_others_count() {
 fn what_root_makes_beside_a_file_belongs_to_the_owner_of_the_file() {
     let Some(shared) = Shared::new() else { return };
     let (folder, home) = ("own/project", shared.path("own/project"));
-    // What stands above is no stranger's.
+    // The files in the folder above belong to root.
     shared.give(&[".git", "Memories.md", "memories.toml"], 0);
     let add = |user: u32, title: &str| {
         let file = ["-f", "Memories.md", "add", "world", "--title", title, "--", "a text of its own"];
@@ -180,7 +180,7 @@ fn what_root_makes_beside_a_file_belongs_to_the_owner_of_the_file() {
 fn nothing_of_root_is_given_away_that_root_did_not_make() {
     let Some(shared) = Shared::new() else { return };
     let (folder, home) = ("own/project", shared.path("own/project"));
-    // What stands above is no stranger's.
+    // The files in the folder above belong to root.
     shared.give(&[".git", "Memories.md", "memories.toml"], 0);
     let add = ["-f", "Memories.md", "add", "world", "--title", "A", "--", "a text"];
     assert_eq!(shared.run(folder, &add, "").0, 0);

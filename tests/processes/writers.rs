@@ -187,7 +187,7 @@ fn one_of_forty_writers_lies_about_twenty_facts() {
         contests += u64::from(lie.contests());
     }
     assert!(lies > FACTS && contests > 0, "{lies} lies, {contests} contests");
-    // Who says the same words as a contest, and contests nothing, is believed as before.
+    // A writer that says the words of a contest without contesting anything gets an entry of its own.
     let is_true = |memory: &&Memory| memory.text == "Water is wet here." && memory.status == Status::Active;
     let wet = memories.iter().find(is_true).map(Memory::writers).unwrap_or_default();
     assert!(wet.len() == 5 && !wet.contains(&LIAR), "{wet:?}");

@@ -21,7 +21,7 @@ const PIECE: usize = 64 << 10;
 /// Bytes of all answers from which on a connection goes that was not read for [`STALLED`].
 const ROOM: usize = 16 << 20;
 
-/// Bytes of all answers from which on one goes that was not read for a shorter time, if there are others.
+/// Bytes of all answers above which the one that was not read for longest is cut at once, unless it is the only one.
 const MOST: usize = 2 * ROOM;
 
 /// Time without reading after which an answer is taken for one that nobody reads, where others need its room.
@@ -44,7 +44,7 @@ struct State {
     cut: Arc<Notify>,
     /// It has got no head of a request since the answer before.
     awaits_head: bool,
-    /// Bytes that its answer takes until all of it is taken.
+    /// Bytes of memory that its answer takes until the last of it is written.
     held: usize,
     /// Since when its reader takes nothing; `None` while it is not the reader that is waited for.
     unread: Option<Instant>,
@@ -351,7 +351,7 @@ mod tests {
         let address = listener.local_addr().unwrap();
         let handler = |_: Request| async { Response::new(Body::empty()) };
         let mut serving = pin!(serve(listener, Limits::default(), PATIENCE, handler, pending()));
-        // It is awaited once, and accepts few of them.
+        // The server is polled once, and accepts few callers.
         assert!(poll_fn(|context| Poll::Ready(serving.as_mut().poll(context).is_pending())).await);
         // The system tries again after a second where there is no room.
         let come = |_| TcpStream::connect_timeout(&address, Duration::from_millis(900)).unwrap();

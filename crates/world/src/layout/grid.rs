@@ -314,7 +314,7 @@ impl Grid<'_> {
                 classes_at[self.lines[axis].at[class] as usize].push(class);
             }
             let mut kept = 0;
-            // What stands in the row or column that is kept.
+            // The places that are taken in the row or column that is kept.
             let mut taken: HashSet<i32, FixedState> = HashSet::default();
             for (next, classes) in classes_at.iter().enumerate() {
                 if next > 0 && !self.can_join(axis, kept, classes, &taken) {

@@ -67,7 +67,7 @@ fn tops(parts: &[Part], lefts: &[i32], shelves: &[(i32, usize)]) -> Vec<i32> {
     });
     let columns = |at: usize| lefts[at] as usize..(lefts[at] + parts[at].width + GAP) as usize;
     let count = (0..parts.len()).map(|at| columns(at).end).max().unwrap_or(0);
-    // Of each column the first row that a level takes, and the first one below all levels.
+    // For each column, the first row that a level takes and the first row below all levels.
     let mut taken: Vec<Option<(i32, i32)>> = vec![None; count];
     let mut tops = vec![0; parts.len()];
     for at in order {
