@@ -20,7 +20,7 @@ use memories_recall::{Format, Limits, RecallError, View};
 use memories_search::filter::Filter;
 
 use memories_llm::redact::redact;
-use memories_search::{Hit, SearchResults, SearchSettings, Searcher, served};
+use memories_search::{Hit, Question, SearchResults, SearchSettings, Searcher, served};
 use memories_store::{Store, StoreError};
 
 /// The settings of a server; nothing is opened yet.
@@ -184,10 +184,10 @@ impl Memories {
 
     /// Searches without the memories of other agents. With `all`, there is no least relevance: the filter
     /// alone decides.
-    pub(super) fn search(
+    pub(super) fn search<'a>(
         &self,
         watcher: &Watcher,
-        question: &str,
+        question: impl Into<Question<'a>>,
         filter: &Filter,
         most: usize,
         all: bool,

@@ -41,6 +41,7 @@
 
 mod breaker;
 mod canonical_questions;
+mod choice;
 mod cjk;
 pub mod corpus;
 mod dates;
@@ -57,6 +58,7 @@ pub mod named;
 pub mod parsed_query;
 mod part;
 mod prepared_index;
+mod question;
 pub mod ranking;
 mod results;
 pub mod score;
@@ -76,6 +78,7 @@ pub mod top;
 mod vocabulary;
 pub mod words;
 
+pub use question::Question;
 pub use results::cut_to_passages;
 pub use results::{ANSWER_TOKENS, Hit, SearchError, SearchResults};
 pub use searcher::Searcher;

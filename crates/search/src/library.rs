@@ -3,75 +3,40 @@
 //! A snapshot and an embedder enter, an immutable [`Library`] leaves, which any number of threads may
 //! search. Texts that the stored index lacks are computed; if these are many, the index is stored again.
 
-use std::cmp::Ordering;
-use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use crate::embedder::{EmbedError, Embedder, QueryVector};
 use crate::entries::Entries;
-use crate::filter::Filter;
 use crate::index::Index;
 use crate::index_keeper::{Found, IndexKeeper, add};
 use crate::parsed_query::ParsedQuery;
 use crate::prepared_index::{IndexStart, PreparedIndex, is_large};
 use crate::ranking::{Ranked, rank_with};
-use crate::results::Hit;
 use crate::score::QueryMeaning;
 use crate::searchable_text::split_passages;
-use crate::settings::SearchSettings;
 use crate::text_statistics::TextStatistics;
-use memories_document::grammar::Heading;
-use memories_document::types::{Memory, Scope, Status};
+use memories_document::types::{Scope, Status};
 use memories_notebook::Snapshot;
 use memories_store::Store;
 
 /// Up to this many entries, each process computes all texts anew; an index would gain less than it costs.
 const WITHOUT_INDEX: usize = 250;
 
-/// Episodes after which half of the recency is lost.
-const RECENCY_HALF_LIFE: f32 = 5.0;
-
 /// The similarities of all entries to a question.
 pub(crate) struct Similarities {
-    each: Vec<Ranked>,
-    query: QueryVector,
+    pub(super) each: Vec<Ranked>,
+    pub(super) query: QueryVector,
 }
 
 /// A snapshot with its index.
 pub(crate) struct Library {
-    snapshot: Arc<Snapshot>,
+    pub(super) snapshot: Arc<Snapshot>,
     index: Index,
     /// For each entry its text in the index.
     texts: Vec<usize>,
     /// For each text of the index, true if a live entry has it.
     is_live: Vec<bool>,
 }
-
-/// An entry that may be a hit. The stronger one is greater, and of equally strong ones the earlier.
-struct Candidate {
-    strength: f32,
-    at: usize,
-}
-
-impl Ord for Candidate {
-    fn cmp(&self, other: &Candidate) -> Ordering {
-        self.strength.total_cmp(&other.strength).then(other.at.cmp(&self.at))
-    }
-}
-
-impl PartialOrd for Candidate {
-    fn partial_cmp(&self, other: &Candidate) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Candidate {
-    fn eq(&self, other: &Candidate) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Candidate {}
 
 impl Library {
     /// The library of a snapshot. A served embedder must have given a vector before: only then its
@@ -159,67 +124,9 @@ impl Library {
         Some(Similarities { each, query })
     }
 
-    /// The most relevant entries that the filter wants and that reach the floor of the settings.
-    pub fn choose(
-        &self,
-        similarities: &Similarities,
-        question: &ParsedQuery,
-        filter: &Filter,
-        count: usize,
-        settings: &SearchSettings,
-    ) -> Vec<Hit> {
-        let (entries, each) = (self.snapshot.entries(), &similarities.each);
-        let newest = entries.iter().filter_map(|entry| entry.episode).max();
-        let wanted: Vec<bool> =
-            self.snapshot.section_headings().map(|heading| filter.wants_scope(&heading.scope)).collect();
-        // Few of many candidates are looked at: a heap is faster than sorting all.
-        let mut candidates: BinaryHeap<Candidate> = (0..entries.len())
-            .filter(|&at| each[at].similarity >= settings.floor)
-            .filter(|&at| wanted[entries[at].section as usize] && filter.wants_status(entries[at].status))
-            .map(|at| Candidate { strength: each[at].strength, at })
-            .collect();
-        let mut hits: Vec<Hit> = Vec::new();
-        while let Some(Candidate { at, .. }) = candidates.pop() {
-            let Ranked { similarity, parts, .. } = each[at];
-            // No factor is above 1: a relevance is never more than its similarity.
-            if count == 0 || hits.len() >= count && hits[count - 1].relevance >= similarity {
-                break;
-            }
-            let memory = self.snapshot.memory(at);
-            let Heading { scope, name } = self.snapshot.heading_of(at);
-            if !filter.wants(scope, &memory) || !has_phrases(question, &memory) {
-                continue;
-            }
-            let importance_factor =
-                1.0 - settings.importance * (1.0 - f32::from(memory.importance()) / 1000.0);
-            let recency_factor = recency(memory.provenance.episode, newest, settings.recency);
-            let relevance = similarity * importance_factor * recency_factor;
-            if relevance < settings.floor {
-                continue;
-            }
-            let hit = Hit {
-                scope: scope.clone(),
-                name: name.clone(),
-                place: self.snapshot.place_names().label(scope, name),
-                passage: self.passage(at, &memory.text, question, &similarities.query),
-                is_cut: false,
-                memory,
-                relevance,
-                similarity,
-                parts,
-                importance_factor,
-                recency_factor,
-            };
-            let place = hits.partition_point(|other| other.relevance >= relevance);
-            hits.insert(place, hit);
-            hits.truncate(count);
-        }
-        hits
-    }
-
     /// The passage of a long text that is most similar to the question, by its vector and by the words that they
     /// share; `None` for a short text.
-    fn passage(
+    pub(super) fn passage(
         &self,
         entry: usize,
         text: &str,
@@ -238,14 +145,4 @@ impl Library {
 fn is_kept(snapshot: &Snapshot, embedder: &dyn Embedder) -> bool {
     let entries = snapshot.entries().len();
     entries > WITHOUT_INDEX || entries > 0 && embedder.is_served()
-}
-
-fn has_phrases(question: &ParsedQuery, memory: &Memory) -> bool {
-    question.phrases.is_empty() || question.phrases_are_in(&format!("{}\n{}", memory.title, memory.text))
-}
-
-/// The factor of a memory's age in episodes; without an episode it counts as new.
-fn recency(episode: Option<u64>, newest: Option<u64>, weight: f32) -> f32 {
-    let age = newest.unwrap_or(0).saturating_sub(episode.or(newest).unwrap_or(0));
-    1.0 - weight * (1.0 - 0.5_f32.powf(age as f32 / RECENCY_HALF_LIFE))
 }

@@ -3,8 +3,9 @@
 //! A query enters as a person wrote it; [`mod@crate::score`] compares the parsed query with texts.
 //! Each word counts once; stop words do not count.
 
+use crate::cjk::is_cjk_word;
 use crate::dates::{dated, undated};
-use crate::term_weight::term_weight;
+use crate::term_weight::{ASKING, term_weight};
 use crate::words::{each_word, is_stop_word, stem, words};
 
 /// Maximum number of terms; words beyond it count only through the query vector.
@@ -111,6 +112,8 @@ pub struct Term {
     pub synonyms: Vec<Synonym>,
     /// Factor of its weight, by the kind of word that it is; 0 for one that says nothing.
     pub weight: f64,
+    /// True if a text that has it has to do with the query: it is no word of asking, and no character of a pair.
+    pub is_word: bool,
 }
 
 /// How a word of a text matches a term.
@@ -163,9 +166,11 @@ impl ParsedQuery {
             let stem = stem(word).into_owned();
             if terms.len() < MAX_TERMS && !terms.iter().any(|term| term.stem == stem) {
                 let weight = term_weight(word, &stem);
-                terms.push(Term { word: word.clone(), synonyms: synonyms.of(&stem), stem, weight });
+                let (word, synonyms) = (word.clone(), synonyms.of(&stem));
+                terms.push(Term { word, synonyms, stem, weight, is_word: weight > ASKING });
             }
         }
+        mark_words(&mut terms);
         let phrases = quoted(text).map(stems).filter(|stems| !stems.is_empty()).collect();
         let undated = undated(text).into_owned();
         let mut meant = words(&undated);
@@ -215,6 +220,22 @@ impl ParsedQuery {
 
 fn stems(text: &str) -> Vec<String> {
     words(text).iter().map(|word| stem(word).into_owned()).collect()
+}
+
+/// Characters that stand in a pair of the query are no words of their own.
+fn mark_words(terms: &mut [Term]) {
+    let pairs: Vec<String> = terms
+        .iter()
+        .filter(|term| term.weight > 0.0 && is_cjk_pair(&term.word))
+        .map(|term| term.word.clone())
+        .collect();
+    for term in terms.iter_mut().filter(|term| is_cjk_word(&term.word) && !is_cjk_pair(&term.word)) {
+        term.is_word &= !pairs.iter().any(|pair| pair.contains(&term.word));
+    }
+}
+
+fn is_cjk_pair(word: &str) -> bool {
+    is_cjk_word(word) && word.chars().nth(1).is_some()
 }
 
 /// `ep3` for `episode 3`, `t12` for `turn 12`: the form in which texts are indexed.

@@ -9,6 +9,7 @@ use crate::entries::Entries;
 use crate::parsed_query::ParsedQuery;
 use crate::score::{QueryMeaning, SimilarityParts, TextScore, score};
 use crate::second_round::add_second_round;
+use crate::settings::{CHARACTERS, IN_CHARACTERS};
 use crate::text_statistics::TextStatistics;
 
 /// Weight of the line before and of the line after in the score of a line of dialogue.
@@ -26,6 +27,10 @@ pub struct Ranked {
     pub similarity: f32,
     /// The components of the entry's own strength.
     pub parts: SimilarityParts,
+    /// True if it has a word of the query that says something of its subject, or enough of its characters.
+    pub has_word: bool,
+    /// True if it answers a query in Chinese, Japanese or Korean by its words, whatever the similarity.
+    pub has_characters: bool,
 }
 
 /// The similarity of each entry to a query, and the vector that its passages are compared with. `None` if the corpus
@@ -55,10 +60,15 @@ pub(super) fn rank_with(
     if second_round {
         add_second_round(corpus, query, &scores, entries, &mut strengths)?;
     }
-    let ranked = own.iter().zip(strengths).map(|(own, strength)| Ranked {
-        strength,
-        similarity: scores.scale.similarity(strength),
-        parts: own.parts,
+    let ranked = own.iter().zip(strengths).map(|(own, strength)| {
+        let has_characters = scores.in_characters >= IN_CHARACTERS && own.parts.keywords >= CHARACTERS;
+        Ranked {
+            strength,
+            similarity: scores.scale.similarity(strength),
+            parts: own.parts,
+            has_word: own.has_word || has_characters,
+            has_characters: own.has_word && has_characters,
+        }
     });
     Some((ranked.collect(), scores.query))
 }

@@ -24,6 +24,9 @@ pub struct Hit {
     pub is_cut: bool,
     /// From 0 to 1: similarity × importance × recency.
     pub relevance: f32,
+    /// True if it may well have nothing to do with the question: both its relevance and its share of the question's
+    /// words are small. A hit below the floor always is.
+    pub is_weak: bool,
     /// How similar it is to the question, from 0 to 1.
     pub similarity: f32,
     /// The terms of the similarity, without the share of neighbouring lines of dialogue.
@@ -32,6 +35,8 @@ pub struct Hit {
     pub importance_factor: f32,
     /// The factor of its age, at most 1.
     pub recency_factor: f32,
+    /// Its number among the entries of the file.
+    pub(crate) entry: usize,
 }
 
 /// Tokens of an answer from which long texts are cut to their passages.

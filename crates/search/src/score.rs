@@ -32,6 +32,7 @@
 //!
 //! The weights are those that were best on public sets of questions, chosen on other parts than those measured.
 
+use crate::cjk::is_cjk_word;
 use crate::corpus::Corpus;
 use crate::embedded::StaticModel;
 use crate::embedder::QueryVector;
@@ -85,6 +86,8 @@ pub struct TextScore {
     pub strength: f32,
     /// Number of words of the text.
     pub length: u32,
+    /// True if the text has a word of the query that says something of its subject.
+    pub has_word: bool,
 }
 
 /// The scores of all texts for a query.
@@ -98,6 +101,8 @@ pub(crate) struct Scores {
     pub(super) counted: Counted,
     /// For each text its place in the occurrences of the corpus.
     pub(super) places: Vec<usize>,
+    /// The share of the query's weight that is of Chinese, Japanese and Korean.
+    pub(super) in_characters: f64,
 }
 
 /// Turns strengths into similarities, from 0 to 1, which mean the same from query to query.
@@ -176,7 +181,7 @@ pub(crate) fn score(
     counts: impl Fn(usize) -> bool,
 ) -> Option<Scores> {
     let statistics = TextStatistics::collect(corpus, query, stored)?;
-    let WordScores { all, lengths, places, idf, weight, known, counted } =
+    let WordScores { all, lengths, places, idf, weight, known, in_characters, counted } =
         score_words(corpus, query, statistics, counts);
     let known = if meaning.adds_words { known } else { 1.0 };
     let (vector, norm) = query_vector(query, meaning, &idf);
@@ -199,9 +204,9 @@ pub(crate) fn score(
             related_words: related.max(of_questions),
             meaning: own.max(of_questions),
         };
-        TextScore { parts, strength: strength.max(asked), length }
+        TextScore { parts, strength: strength.max(asked), length, has_word: words.has_word }
     });
-    Some(Scores { texts: texts.collect(), scale, query: vector, counted, places })
+    Some(Scores { texts: texts.collect(), scale, query: vector, counted, places, in_characters })
 }
 
 /// The vector that texts are compared with, of length 1, and the factor of its products.
@@ -267,6 +272,7 @@ struct WordScore {
     words: f64,
     similar: f64,
     related: f64,
+    has_word: bool,
 }
 
 /// The words of all texts compared with those of the query.
@@ -280,6 +286,8 @@ struct WordScores {
     weight: f64,
     /// The share of it whose terms have a vector; 1 if there is no weight.
     known: f64,
+    /// The share of it that is of Chinese, Japanese and Korean.
+    in_characters: f64,
     counted: Counted,
 }
 
@@ -305,7 +313,8 @@ fn score_words(
     let weight: f64 = weights.iter().sum();
     let mut all = vec![WordScore::default(); corpus.len()];
     if weight <= 0.0 {
-        return WordScores { all, lengths, places, idf, weight: 0.0, known: 1.0, counted };
+        let (known, in_characters) = (1.0, 0.0);
+        return WordScores { all, lengths, places, idf, weight: 0.0, known, in_characters, counted };
     }
     for ((score, best), &length) in all.iter_mut().zip(all_best.chunks_exact(terms.width)).zip(&lengths) {
         let similar: f64 =
@@ -318,6 +327,7 @@ fn score_words(
         let length = lengths[found.text as usize];
         score.words += weight * counted.saturated(f64::from(found.tenths) / 10.0, length);
         score.related += weight * f64::from(found.most_tenths) / 10.0;
+        score.has_word |= found.most_tenths == 10 && query.terms[found.term as usize].is_word;
     }
     for score in &mut all {
         for part in [&mut score.words, &mut score.similar, &mut score.related] {
@@ -325,7 +335,9 @@ fn score_words(
         }
     }
     let known = column_weights.iter().sum::<f64>() / weight;
-    WordScores { all, lengths, places, idf, weight, known, counted }
+    let of_characters = query.terms.iter().zip(&weights).filter(|(term, _)| is_cjk_word(&term.word));
+    let in_characters = of_characters.map(|(_, weight)| weight).sum::<f64>() / weight;
+    WordScores { all, lengths, places, idf, weight, known, in_characters, counted }
 }
 
 /// True if neither a text nor the model has any of the words: the pieces of which they are made say nothing.

@@ -10,16 +10,18 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use crate::breaker::Breaker;
+use crate::choice::Wanted;
 use crate::embedded::StaticModel;
 use crate::embedder::{EmbedError, Embedder};
 use crate::filter::Filter;
 use crate::library::{Library, Similarities};
 use crate::parsed_query::{ParsedQuery, Synonyms};
 use crate::prepared_index::{IndexStart, PreparedIndex, read_with_index};
+use crate::question::Question;
 use crate::results::{SearchError, SearchResults};
 use crate::score::QueryMeaning;
 use crate::scoring_threads::ScoringThreads;
-use crate::settings::SearchSettings;
+use crate::settings::{MAX_WEAK, SearchSettings};
 use crate::text_statistics::TextStatistics;
 use memories_document::types::lock::lock;
 use memories_notebook::{SharedSnapshot, Snapshot};
@@ -71,8 +73,13 @@ impl Searcher {
     /// # Errors
     ///
     /// See [`SearchError`].
-    pub fn query(&self, question: &str, filter: &Filter, count: usize) -> Result<SearchResults, SearchError> {
-        self.query_with(&self.settings, question, filter, count)
+    pub fn query<'a>(
+        &self,
+        question: impl Into<Question<'a>>,
+        filter: &Filter,
+        count: usize,
+    ) -> Result<SearchResults, SearchError> {
+        self.query_with(&self.settings, question.into(), filter, count)
     }
 
     /// As [`Searcher::query`], without a minimum relevance: everything that the filter wants.
@@ -80,24 +87,24 @@ impl Searcher {
     /// # Errors
     ///
     /// See [`SearchError`].
-    pub fn query_all(
+    pub fn query_all<'a>(
         &self,
-        question: &str,
+        question: impl Into<Question<'a>>,
         filter: &Filter,
         count: usize,
     ) -> Result<SearchResults, SearchError> {
         let settings = SearchSettings { floor: 0.0, ..self.settings.clone() };
-        self.query_with(&settings, question, filter, count)
+        self.query_with(&settings, question.into(), filter, count)
     }
 
     fn query_with(
         &self,
         settings: &SearchSettings,
-        question: &str,
+        asked: Question<'_>,
         filter: &Filter,
         count: usize,
     ) -> Result<SearchResults, SearchError> {
-        let question = ParsedQuery::parse(question, &self.synonyms).ok_or(SearchError::EmptyQuestion)?;
+        let question = ParsedQuery::parse(asked.text, &self.synonyms).ok_or(SearchError::EmptyQuestion)?;
         let (snapshot, prepared) = if self.engine.begins_with_index() {
             read_with_index(&self.files, &*self.engine.embedder, &question)?
         } else {
@@ -121,7 +128,8 @@ impl Searcher {
             scored => (scored?, None),
         };
         let Scored { library, similarities } = scored;
-        let hits = library.choose(&similarities, &question, filter, count, settings);
+        let wanted = Wanted { filter, count, weak: if asked.wants_weak { MAX_WEAK } else { 0 } };
+        let hits = library.choose(&similarities, &question, &wanted, settings);
         Ok(SearchResults { hits, entries: snapshot.entries().len(), question, fallback })
     }
 }

@@ -7,6 +7,22 @@ use crate::parsed_query::Synonyms;
 /// there, one.
 const FLOOR: f32 = 0.15;
 
+/// Relevance from which a hit is sure.
+pub(crate) const SURE: f32 = 0.3;
+
+/// Share of the question's words from which a hit is sure whatever its relevance.
+pub(crate) const SURE_WORDS: f32 = 0.15;
+
+/// Share of a question's weight in characters of Chinese, Japanese or Korean from which their rule holds.
+pub(crate) const IN_CHARACTERS: f64 = 0.5;
+
+/// Share of the question's words that a hit needs by that rule, whatever its relevance: a character weighs so little
+/// that the same words have a tenth of the relevance in one file that they have in another.
+pub(crate) const CHARACTERS: f32 = 0.03;
+
+/// Limit of hits below the floor.
+pub(crate) const MAX_WEAK: usize = 3;
+
 /// Settings of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchSettings {

@@ -20,7 +20,7 @@ const CHARACTER: f64 = 0.35;
 const PAIR: f64 = 0.25;
 
 /// A word of asking.
-const ASKING: f64 = 0.2;
+pub(crate) const ASKING: f64 = 0.2;
 
 /// Words that say how something is asked, rather than what.
 const ASKING_WORDS: &str = "\

@@ -19,15 +19,17 @@ use crate::cli::values::{parse_count, parse_number, parse_own_importance};
 use crate::cli::working_folder::WorkingFolder;
 use memories_document::types::{Category, Status, Viewer};
 use memories_notebook::{MemoryObjects, SharedSnapshot};
-use memories_search::Searcher;
 use memories_search::filter::{Filter, MemoryKind};
+use memories_search::{Question, Searcher};
 
 /// Search all memories by meaning, offline
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A memory's relevance is a number from 0 to 1 that means the same from question
-to question. Memories below the floor (`[search] floor`) are not shown. Words in
-quotation marks must occur in a memory, one after the other.
+A memory's relevance is a number from 0 to 1. Questions in Chinese, Japanese and
+Korean get lower numbers than others. Memories below the floor (`[search] floor`)
+are shown only if they have a word of the question: at most three, the last.
+`nearest, unsure` marks memories that may have nothing to do with the question.
+Words in quotation marks must occur in a memory, one after the other.
 
 Examples:
   memories query 'where did I see a key?'
@@ -42,10 +44,10 @@ that the answer is based on; without a model those found are listed. It reads
 the 40 best ranked memories, also those below the floor.
 
 With --json: {version, query, memories: [{scope, name, category, title, text,
-…, relevance, type, matched, passage}]}, `passage` being the most similar part
-of a long text, and `cut` being true where `text` is only that; with --explain
-also {explain: {similarity, words, related, meaning, importance_factor,
-recency_factor}}. With --answer also {answer, relevant, model, warnings}, each
+…, relevance, weak, type, matched, passage}]}, `passage` being the most similar
+part of a long text, `cut` being true where `text` is only that, and `weak` being
+true where the memory is unsure; with --explain also {explain: {similarity,
+words, related, meaning, importance_factor, recency_factor}}. With --answer also {answer, relevant, model, warnings}, each
 memory has its number, and those that the answer is based on are among them;
 answer is null if the memories hold none, or if no model answered: then
 model.error holds the reason (model is null if none is set up).")]
@@ -125,7 +127,9 @@ pub fn run(mut cli: Cli<'_>, args: QueryArgs) -> Result<u8, Failure> {
     let embedder = cli.embedder()?;
     let searcher = Searcher::new(SharedSnapshot::new(store), cli.settings.search.clone(), embedder);
     let question = question.join(" ");
-    let mut found = searcher.query(&question, &filter, limit)?;
+    let asked = Question::new(&question);
+    // A model reads memories below the floor in any case.
+    let mut found = searcher.query(if answer { asked } else { asked.with_weak() }, &filter, limit)?;
     cli.warn_of_fallback(found.fallback.as_ref());
     if found.hits.is_empty() {
         hint_at_unknown(cli.ui, &*searcher.files().current()?, &filter);

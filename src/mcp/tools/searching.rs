@@ -13,7 +13,7 @@ use memories_document::types::frame::{INDENT, continued};
 use memories_document::types::{Memory, Scope};
 use memories_recall::budget::estimate_tokens;
 use memories_search::filter::Filter;
-use memories_search::{ANSWER_TOKENS, Hit, SearchResults, cut_to_passages};
+use memories_search::{ANSWER_TOKENS, Hit, Question, SearchResults, cut_to_passages};
 
 /// Categories of initial memories, which a seed gives an agent before its first turn.
 const INITIAL: [&str; 8] =
@@ -32,6 +32,7 @@ const QUESTION: Parameter =
     Parameter::new("question", Text, "in words").required("ask in words, such as `where is the key?`");
 const QUERY: Parameter = Parameter::new("query", Text, "in words");
 const ANSWER: Parameter = Parameter::new("answer", Flag, "true: a model answers from them");
+const UNSURE: Parameter = Parameter::new("unsure", Flag, "true: also the nearest that have a word of it");
 
 /// The search over everything, in the groups `places` and `self`.
 pub(crate) const QUERY_MEMORIES: Tool = Tool {
@@ -39,7 +40,7 @@ pub(crate) const QUERY_MEMORIES: Tool = Tool {
     title: "Search all memories",
     about: "Search all memories by meaning: places, characters, events, dialogue. Use when no other search fits.",
     effect: Effect::Reads,
-    parameters: &[QUESTION, ANSWER],
+    parameters: &[QUESTION, ANSWER, UNSURE],
     answer: schema::memories,
     run: query_memories,
 };
@@ -47,7 +48,7 @@ pub(crate) const QUERY_MEMORIES: Tool = Tool {
 /// The search under its earlier name, with `query` for `question`, which prompts of agents still have. It is not
 /// listed.
 pub(crate) const QUERY_MEMORY: Tool =
-    Tool { name: "query_memory", parameters: &[QUERY, QUESTION, ANSWER], ..QUERY_MEMORIES };
+    Tool { name: "query_memory", parameters: &[QUERY, QUESTION, ANSWER, UNSURE], ..QUERY_MEMORIES };
 
 /// The answer if there are no memories at all.
 pub(crate) const NOTHING_YET: &str = "No memories recorded yet.\n";
@@ -71,7 +72,11 @@ pub(crate) fn answer_of(
     cut_to_passages(hits.iter_mut(), ANSWER_TOKENS, |hit| estimate_tokens(&shown(1, hit)));
     for (hit, number) in hits.iter().zip(1..) {
         text.push_str(&shown(number, hit));
-        values.push(memory_value(&hit.scope, &hit.memory, f64::from(hit.relevance)));
+        let mut value = memory_value(&hit.scope, &hit.memory, f64::from(hit.relevance));
+        if hit.is_weak {
+            value["weak"] = json!(true);
+        }
+        values.push(value);
     }
     if results.hits.is_empty() {
         text.push_str(if results.entries == 0 { NOTHING_YET } else { "No relevant memories found.\n" });
@@ -84,7 +89,7 @@ pub(crate) fn answer_of(
 
 /// The relevance of a hit as text.
 pub(crate) fn relevance_note(hit: &Hit) -> String {
-    format!("{:.2}", hit.relevance)
+    format!("{:.2}{}", hit.relevance, if hit.is_weak { ", unsure" } else { "" })
 }
 
 fn query_memories(call: &Call<'_>) -> Result<Answer, Refusal> {
@@ -93,15 +98,19 @@ fn query_memories(call: &Call<'_>) -> Result<Answer, Refusal> {
         None => call.arguments.required(&QUESTION)?,
     };
     let wants_answer = call.arguments.flag(&ANSWER)?.unwrap_or(false);
-    let search = |count, all| call.memories.search(call.watcher, &question, &Filter::default(), count, all);
-    let mut results = search(FOUND, false)?;
+    let asked = Question::new(&question);
+    let search =
+        |asked, count, all| call.memories.search(call.watcher, asked, &Filter::default(), count, all);
+    // A model reads memories below the floor in any case.
+    let wants_weak = call.arguments.flag(&UNSURE)?.unwrap_or(false) && !wants_answer;
+    let mut results = search(if wants_weak { asked.with_weak() } else { asked }, FOUND, false)?;
     let best = results.hits.first().map_or(0.0, |hit| hit.relevance);
     if call.memories.setup.agent.is_some() {
         results.hits.retain(|hit| hit.relevance >= best * GIVEN || !is_initial(&hit.scope, &hit.memory));
     }
     add_named(call, &question, &mut results.hits)?;
     if wants_answer {
-        let hits = memories_to_read(results.hits.len(), |count| search(count, true))?;
+        let hits = memories_to_read(results.hits.len(), |count| search(asked, count, true))?;
         if !hits.is_empty() {
             return answered(call, &question, results, hits);
         }

@@ -103,7 +103,8 @@ impl Rendered {
         let mut out = Rendered { text: String::new(), matches: Vec::new() };
         out.push(&format!("{number}. [{}] ", one_line(&place)));
         out.push_searched(&one_line(&memory.title), question);
-        out.push(&format!(" ({:.2})\n   {}\n", hit.relevance, about(hit)));
+        let unsure = if hit.is_weak { ", nearest, unsure" } else { "" };
+        out.push(&format!(" ({:.2}{unsure})\n   {}\n", hit.relevance, about(hit)));
         for line in lines(&text_below(&memory.title, &memory.text)) {
             out.push("     ");
             out.push_searched(line, question);
@@ -190,6 +191,9 @@ impl HitObjects<'_> {
             value["passage"] = json!(passage);
         }
         value["relevance"] = json!(rounded(hit.relevance));
+        if hit.is_weak {
+            value["weak"] = json!(true);
+        }
         value["type"] = json!(<&str>::from(MemoryKind::of(&hit.scope, memory)));
         let texts = format!("{}\n{}", memory.title, memory.text);
         value["matched"] = json!(self.question.matching_words(&texts));

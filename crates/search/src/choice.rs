@@ -1,0 +1,167 @@
+//! The choice of hits: which memories answer a question, given the similarity of each.
+//!
+//! A library with similarities enters, and what is wanted; hits leave, the most relevant first. Those below the floor come
+//! last, and only where they are wanted.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use crate::filter::Filter;
+use crate::library::{Library, Similarities};
+use crate::parsed_query::ParsedQuery;
+use crate::ranking::Ranked;
+use crate::results::Hit;
+use crate::settings::{SURE, SURE_WORDS, SearchSettings};
+use memories_document::grammar::Heading;
+use memories_document::types::Memory;
+
+/// Episodes after which half of the recency is lost.
+const RECENCY_HALF_LIFE: f32 = 5.0;
+
+/// What a caller wants of the memories that answer a question.
+pub(crate) struct Wanted<'a> {
+    pub(crate) filter: &'a Filter,
+    /// Limit of hits.
+    pub(crate) count: usize,
+    /// Limit of those below the floor.
+    pub(crate) weak: usize,
+}
+
+/// An entry that may be a hit. The stronger one is greater, and of equally strong ones the earlier.
+struct Candidate {
+    strength: f32,
+    at: usize,
+}
+
+impl Ord for Candidate {
+    fn cmp(&self, other: &Candidate) -> Ordering {
+        self.strength.total_cmp(&other.strength).then(other.at.cmp(&self.at))
+    }
+}
+
+impl PartialOrd for Candidate {
+    fn partial_cmp(&self, other: &Candidate) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Candidate {
+    fn eq(&self, other: &Candidate) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Candidate {}
+
+/// Hits, the most relevant first, up to a limit.
+struct Best {
+    hits: Vec<Hit>,
+    limit: usize,
+}
+
+impl Best {
+    fn new(limit: usize) -> Best {
+        Best { hits: Vec::new(), limit }
+    }
+
+    /// True if no hit of that similarity is better than the last one: no factor of a relevance is above 1.
+    fn is_full(&self, similarity: f32) -> bool {
+        self.limit == 0 || self.hits.get(self.limit - 1).is_some_and(|last| last.relevance >= similarity)
+    }
+
+    fn insert(&mut self, hit: Hit) {
+        let place = self.hits.partition_point(|other| other.relevance >= hit.relevance);
+        self.hits.insert(place, hit);
+        self.hits.truncate(self.limit);
+    }
+}
+
+impl Library {
+    /// The most relevant entries that the filter wants and that reach the floor of the settings, and behind them those
+    /// below the floor that have a word of the question, as far as they are wanted.
+    pub(crate) fn choose(
+        &self,
+        similarities: &Similarities,
+        question: &ParsedQuery,
+        wanted: &Wanted<'_>,
+        settings: &SearchSettings,
+    ) -> Vec<Hit> {
+        let (entries, each) = (self.snapshot.entries(), &similarities.each);
+        let filter = wanted.filter;
+        let newest = entries.iter().filter_map(|entry| entry.episode).max();
+        let wanted_sections: Vec<bool> =
+            self.snapshot.section_headings().map(|heading| filter.wants_scope(&heading.scope)).collect();
+        let may_reach = |at: usize| each[at].similarity >= settings.floor || each[at].has_characters;
+        let may_be_weak = |at: usize| wanted.weak > 0 && each[at].has_word;
+        // Few of many candidates are looked at: a heap is faster than sorting all.
+        let mut candidates: BinaryHeap<Candidate> = (0..entries.len())
+            .filter(|&at| may_reach(at) || may_be_weak(at))
+            .filter(|&at| {
+                wanted_sections[entries[at].section as usize] && filter.wants_status(entries[at].status)
+            })
+            .map(|at| Candidate { strength: each[at].strength, at })
+            .collect();
+        let (mut best, mut weak) = (Best::new(wanted.count), Best::new(wanted.weak));
+        while let Some(Candidate { at, .. }) = candidates.pop() {
+            let similarity = each[at].similarity;
+            if best.is_full(similarity) {
+                break;
+            }
+            if !may_reach(at) && weak.is_full(similarity) {
+                continue;
+            }
+            let memory = self.snapshot.memory(at);
+            if !filter.wants(&self.snapshot.heading_of(at).scope, &memory) || !has_phrases(question, &memory)
+            {
+                continue;
+            }
+            let recency = recency(memory.provenance.episode, newest, settings.recency);
+            let hit = self.hit(at, memory, each[at], settings.importance, recency);
+            if hit.relevance >= settings.floor || each[at].has_characters {
+                best.insert(hit);
+            } else if may_be_weak(at) {
+                weak.insert(Hit { is_weak: true, ..hit });
+            }
+        }
+        let mut hits = best.hits;
+        hits.extend(weak.hits);
+        hits.truncate(wanted.count);
+        for hit in &mut hits {
+            hit.passage = self.passage(hit.entry, &hit.memory.text, question, &similarities.query);
+        }
+        hits
+    }
+
+    /// A hit, without its passage.
+    fn hit(&self, at: usize, memory: Memory, ranked: Ranked, importance: f32, recency_factor: f32) -> Hit {
+        let Ranked { similarity, parts, has_characters, .. } = ranked;
+        let Heading { scope, name } = self.snapshot.heading_of(at);
+        let importance_factor = 1.0 - importance * (1.0 - f32::from(memory.importance()) / 1000.0);
+        let relevance = similarity * importance_factor * recency_factor;
+        Hit {
+            scope: scope.clone(),
+            name: name.clone(),
+            place: self.snapshot.place_names().label(scope, name),
+            passage: None,
+            is_cut: false,
+            memory,
+            relevance,
+            is_weak: relevance < SURE && parts.keywords < SURE_WORDS && !has_characters,
+            similarity,
+            parts,
+            importance_factor,
+            recency_factor,
+            entry: at,
+        }
+    }
+}
+
+fn has_phrases(question: &ParsedQuery, memory: &Memory) -> bool {
+    question.phrases.is_empty() || question.phrases_are_in(&format!("{}\n{}", memory.title, memory.text))
+}
+
+/// The factor of a memory's age in episodes; without an episode it counts as new.
+fn recency(episode: Option<u64>, newest: Option<u64>, weight: f32) -> f32 {
+    let age = newest.unwrap_or(0).saturating_sub(episode.or(newest).unwrap_or(0));
+    1.0 - weight * (1.0 - 0.5_f32.powf(age as f32 / RECENCY_HALF_LIFE))
+}
