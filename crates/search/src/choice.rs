@@ -9,6 +9,7 @@ use std::collections::BinaryHeap;
 use crate::filter::Filter;
 use crate::library::{Library, Similarities};
 use crate::parsed_query::ParsedQuery;
+use crate::quotes::Phrase;
 use crate::ranking::Ranked;
 use crate::results::Hit;
 use crate::settings::{SURE, SURE_WORDS, SearchSettings};
@@ -78,11 +79,12 @@ impl Best {
 
 impl Library {
     /// The most relevant entries that the filter wants and that reach the floor of the settings, and behind them those
-    /// below the floor that have a word of the question, as far as they are wanted.
+    /// below the floor that have a word of the question, as far as they are wanted. With a phrase, those that have it.
     pub(crate) fn choose(
         &self,
         similarities: &Similarities,
         question: &ParsedQuery,
+        phrase: Option<&Phrase>,
         wanted: &Wanted<'_>,
         settings: &SearchSettings,
     ) -> Vec<Hit> {
@@ -91,7 +93,8 @@ impl Library {
         let newest = entries.iter().filter_map(|entry| entry.episode).max();
         let wanted_sections: Vec<bool> =
             self.snapshot.section_headings().map(|heading| filter.wants_scope(&heading.scope)).collect();
-        let may_reach = |at: usize| each[at].similarity >= settings.floor || each[at].has_characters;
+        let may_reach =
+            |at: usize| phrase.is_some() || each[at].similarity >= settings.floor || each[at].has_characters;
         let may_be_weak = |at: usize| wanted.weak > 0 && each[at].has_word;
         // Few of many candidates are looked at: a heap is faster than sorting all.
         let mut candidates: BinaryHeap<Candidate> = (0..entries.len())
@@ -111,13 +114,15 @@ impl Library {
                 continue;
             }
             let memory = self.snapshot.memory(at);
-            if !filter.wants(&self.snapshot.heading_of(at).scope, &memory) || !has_phrases(question, &memory)
-            {
+            let has_phrase = |phrase: &Phrase| phrase.is_in(&format!("{}\n{}", memory.title, memory.text));
+            if !filter.wants(&self.snapshot.heading_of(at).scope, &memory) || !phrase.is_none_or(has_phrase) {
                 continue;
             }
             let recency = recency(memory.provenance.episode, newest, settings.recency);
             let hit = self.hit(at, memory, each[at], settings.importance, recency);
-            if hit.relevance >= settings.floor || each[at].has_characters {
+            if phrase.is_some() {
+                best.insert(Hit { is_weak: false, ..hit });
+            } else if hit.relevance >= settings.floor || each[at].has_characters {
                 best.insert(hit);
             } else if may_be_weak(at) {
                 weak.insert(Hit { is_weak: true, ..hit });
@@ -154,10 +159,6 @@ impl Library {
             entry: at,
         }
     }
-}
-
-fn has_phrases(question: &ParsedQuery, memory: &Memory) -> bool {
-    question.phrases.is_empty() || question.phrases_are_in(&format!("{}\n{}", memory.title, memory.text))
 }
 
 /// The factor of a memory's age in episodes; without an episode it counts as new.

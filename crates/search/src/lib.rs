@@ -59,6 +59,7 @@ pub mod parsed_query;
 mod part;
 mod prepared_index;
 mod question;
+mod quotes;
 pub mod ranking;
 mod results;
 pub mod score;
@@ -79,6 +80,7 @@ mod vocabulary;
 pub mod words;
 
 pub use question::Question;
+pub use quotes::Phrase;
 pub use results::cut_to_passages;
 pub use results::{ANSWER_TOKENS, Hit, SearchError, SearchResults};
 pub use searcher::Searcher;

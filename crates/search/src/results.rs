@@ -85,6 +85,8 @@ pub struct SearchResults {
     pub entries: usize,
     /// The parsed question.
     pub question: ParsedQuery,
+    /// The phrase that the question quotes, if no memory has it; then the hits are those for its words.
+    pub missing_phrase: Option<String>,
     /// The error of the configured embedder, if the embedded model answered instead.
     pub fallback: Option<EmbedError>,
 }

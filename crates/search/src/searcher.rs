@@ -129,8 +129,14 @@ impl Searcher {
         };
         let Scored { library, similarities } = scored;
         let wanted = Wanted { filter, count, weak: if asked.wants_weak { MAX_WEAK } else { 0 } };
-        let hits = library.choose(&similarities, &question, &wanted, settings);
-        Ok(SearchResults { hits, entries: snapshot.entries().len(), question, fallback })
+        let choose = |phrase| library.choose(&similarities, &question, phrase, &wanted, settings);
+        let mut hits = choose(question.phrase.as_ref());
+        let missing = question.phrase.as_ref().filter(|_| hits.is_empty());
+        if missing.is_some() {
+            hits = choose(None);
+        }
+        let missing_phrase = missing.map(|phrase| phrase.text.clone());
+        Ok(SearchResults { hits, entries: snapshot.entries().len(), question, missing_phrase, fallback })
     }
 }
 

@@ -29,7 +29,9 @@ A memory's relevance is a number from 0 to 1. Questions in Chinese, Japanese and
 Korean get lower numbers than others. Memories below the floor (`[search] floor`)
 are shown only if they have a word of the question: at most three, the last.
 `nearest, unsure` marks memories that may have nothing to do with the question.
-Words in quotation marks must occur in a memory, one after the other.
+Words in quotation marks must occur in a memory, one after the other; if no
+memory has them, their words are searched. Quotation marks of a pasted text mean
+nothing: those behind a colon or beside `error`, and several of them.
 
 Examples:
   memories query 'where did I see a key?'
@@ -43,7 +45,7 @@ With --answer a model answers in at most two sentences, and names the memories
 that the answer is based on; without a model those found are listed. It reads
 the 40 best ranked memories, also those below the floor.
 
-With --json: {version, query, memories: [{scope, name, category, title, text,
+With --json: {version, query, missing_phrase, memories: [{scope, name, category, title, text,
 …, relevance, weak, type, matched, passage}]}, `passage` being the most similar
 part of a long text, `cut` being true where `text` is only that, and `weak` being
 true where the memory is unsure; with --explain also {explain: {similarity,
@@ -143,7 +145,11 @@ pub fn run(mut cli: Cli<'_>, args: QueryArgs) -> Result<u8, Failure> {
         let files = searcher.files().current()?;
         let objects = HitObjects { objects: MemoryObjects::of(&files), question: &found.question, explain };
         let memories = objects.list(&mut found.hits, max_tokens);
-        return cli.ui.json_answer(&json!({"query": found.question.text, "memories": memories}));
+        let mut answer = json!({"query": found.question.text, "memories": memories});
+        if let Some(phrase) = &found.missing_phrase {
+            answer["missing_phrase"] = json!(phrase);
+        }
+        return cli.ui.json_answer(&answer);
     }
     Listing::of(&mut found, max_tokens, explain).show(cli.ui, &found)
 }

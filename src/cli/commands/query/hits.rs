@@ -25,6 +25,11 @@ fn nothing_found(answer: &SearchResults) -> &'static str {
     }
 }
 
+/// What is said before the hits if no memory has the quoted phrase.
+fn without_phrase(phrase: &str) -> String {
+    format!("No memory has \"{}\"; nearest:\n", ModelText::of(&one_line(phrase)))
+}
+
 /// The first items that fit into a budget of tokens, if there is one; always at least one.
 fn within<T>(items: Vec<T>, tokens: Option<usize>, text: impl Fn(&T) -> String) -> Vec<T> {
     let Some(mut left) = tokens else { return items };
@@ -75,6 +80,8 @@ impl Listing {
     pub(super) fn show(&self, ui: &mut Ui, found: &SearchResults) -> Result<u8, Failure> {
         if self.hits.is_empty() {
             ui.data(nothing_found(found))?;
+        } else if let Some(phrase) = &found.missing_phrase {
+            ui.data(&without_phrase(phrase))?;
         }
         for (number, hit) in &self.hits {
             let Rendered { text, matches } = Rendered::of(*number, hit, &found.question, self.explain);
