@@ -80,7 +80,7 @@ impl<'a> Ranker<'a> {
         let entries = Entries { texts: &texts, live_texts: &live_texts, follows: &follows };
         let [first, both] = [false, true].map(|second_round| {
             let ranked = rank(&searched.corpus, &question, &meaning, &entries, second_round);
-            ranked.expect("a corpus of our own makes sense").0
+            ranked.expect("a corpus of our own makes sense").each
         });
         let order = |values: Vec<f32>| {
             let mut order: Vec<usize> = (0..values.len()).filter(|at| values[*at] > 0.0).collect();

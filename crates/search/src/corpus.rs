@@ -13,7 +13,7 @@ use crate::part::{Part, write_occurrences};
 use crate::searchable_text::{MAX_PASSAGES, SearchableText};
 use crate::stored_index::StoredIndex;
 use crate::vocabulary::Vocabulary;
-use crate::words::each_word;
+use crate::words::each_word_or_part;
 
 /// Maximum number of canonical questions of one text.
 const MAX_QUESTIONS: usize = 64;
@@ -128,7 +128,7 @@ impl AddedTexts {
     /// The numbers of a text's distinct words, ascending, with their counts.
     fn count_words(&mut self, text: &str, counts: &mut Vec<(u32, u32)>) {
         let mut numbers: Vec<u32> = Vec::new();
-        each_word(text, |word| numbers.extend(self.vocabulary.number_of(word, self.model)));
+        each_word_or_part(text, |word| numbers.extend(self.vocabulary.number_of(word, self.model)));
         numbers.sort_unstable();
         counts.clear();
         counts.extend(numbers.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u32)));

@@ -76,7 +76,9 @@ mod term_similarities;
 mod term_weight;
 mod text_statistics;
 pub mod top;
+mod unknown_words;
 mod vocabulary;
+mod word_parts;
 pub mod words;
 
 pub use question::Question;

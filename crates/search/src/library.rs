@@ -11,7 +11,7 @@ use crate::index::Index;
 use crate::index_keeper::{Found, IndexKeeper, add};
 use crate::parsed_query::ParsedQuery;
 use crate::prepared_index::{IndexStart, PreparedIndex, is_large};
-use crate::ranking::{Ranked, rank_with};
+use crate::ranking::{Ranking, rank_with};
 use crate::score::QueryMeaning;
 use crate::searchable_text::split_passages;
 use crate::text_statistics::TextStatistics;
@@ -23,10 +23,7 @@ use memories_store::Store;
 const WITHOUT_INDEX: usize = 250;
 
 /// The similarities of all entries to a question.
-pub(crate) struct Similarities {
-    pub(super) each: Vec<Ranked>,
-    pub(super) query: QueryVector,
-}
+pub(crate) type Similarities = Ranking;
 
 /// A snapshot with its index.
 pub(crate) struct Library {
@@ -120,8 +117,7 @@ impl Library {
         let follows = |at: usize| is_line(at) && is_line(at - 1) && section(at) == section(at - 1);
         let entries = Entries { texts: &self.texts, live_texts: &self.is_live, follows: &follows };
         let corpus = &self.index.corpus;
-        let (each, query) = rank_with(statistics, corpus, question, meaning, &entries, second_round)?;
-        Some(Similarities { each, query })
+        rank_with(statistics, corpus, question, meaning, &entries, second_round)
     }
 
     /// The passage of a long text that is most similar to the question, by its vector and by the words that they

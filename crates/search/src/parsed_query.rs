@@ -3,11 +3,14 @@
 //! A query enters as a person wrote it; [`mod@crate::score`] compares the parsed query with texts.
 //! Each word counts once; stop words do not count.
 
+use std::collections::HashMap;
+
 use crate::cjk::is_cjk_word;
 use crate::dates::{dated, undated};
 use crate::quotes::Phrase;
 use crate::term_weight::{ASKING, term_weight};
-use crate::words::{each_word, is_stop_word, stem, words};
+use crate::word_parts::parts;
+use crate::words::{each_word_or_part, each_written_word, is_stop_word, stem, words};
 
 /// Maximum number of terms; words beyond it count only through the query vector.
 pub(super) const MAX_TERMS: usize = 128;
@@ -111,6 +114,8 @@ pub struct Term {
     pub stem: String,
     /// Its synonyms.
     pub synonyms: Vec<Synonym>,
+    /// The parts that the word is made of, folded.
+    pub(crate) parts: Vec<String>,
     /// Factor of its weight, by the kind of word that it is; 0 for one that says nothing.
     pub weight: f64,
     /// True if a text that has it has to do with the query: it is no word of asking, and no character of a pair.
@@ -163,12 +168,14 @@ impl ParsedQuery {
         }
         query_words.extend(origin_marks(&query_words));
         let mut terms: Vec<Term> = Vec::new();
+        let mut parts = parts_of_words(text);
         for word in query_words.iter().filter(|word| !is_stop_word(word)) {
             let stem = stem(word).into_owned();
             if terms.len() < MAX_TERMS && !terms.iter().any(|term| term.stem == stem) {
                 let weight = term_weight(word, &stem);
                 let (word, synonyms) = (word.clone(), synonyms.of(&stem));
-                terms.push(Term { word, synonyms, stem, weight, is_word: weight > ASKING });
+                let parts = parts.remove(&word).unwrap_or_default();
+                terms.push(Term { word, synonyms, stem, parts, weight, is_word: weight > ASKING });
             }
         }
         mark_words(&mut terms);
@@ -180,9 +187,22 @@ impl ParsedQuery {
         Some(ParsedQuery { text: text.to_owned(), undated, terms, meant, phrase: Phrase::of(text) })
     }
 
+    /// Adds a word that stands beside another one of the query, unless it says nothing or is there.
+    pub(crate) fn add_word(&mut self, word: &str) {
+        let stem = stem(word).into_owned();
+        let is_there = self.terms.iter().any(|term| term.stem == stem);
+        if is_there || is_stop_word(word) || self.terms.len() >= MAX_TERMS {
+            return;
+        }
+        self.meant.push((word.to_owned(), self.terms.len()));
+        let (synonyms, parts) = (Vec::new(), Vec::new());
+        self.terms.push(Term { word: word.to_owned(), synonyms, stem, parts, weight: 1.0, is_word: true });
+    }
+
     /// The share of the query's words that a text has, from 0 to 1.
     pub(crate) fn share_in(&self, text: &str) -> f32 {
-        let stems = stems(&dated(text));
+        let mut stems: Vec<String> = Vec::new();
+        each_word_or_part(&dated(text), |word| stems.push(stem(word).into_owned()));
         let has = |term: &&Term| stems.iter().any(|stem| term.matches((stem, "")).is_some());
         let weight: f64 = self.terms.iter().filter(has).map(|term| term.weight).sum();
         let all: f64 = self.terms.iter().map(|term| term.weight).sum();
@@ -191,7 +211,8 @@ impl ParsedQuery {
 
     /// The words of a text that match a term, folded, sorted, each once.
     pub fn matching_words(&self, text: &str) -> Vec<String> {
-        let mut found = words(text);
+        let mut found: Vec<String> = Vec::new();
+        each_word_or_part(text, |word| found.push(word.to_owned()));
         found.retain(|word| self.matches_word(word));
         found.sort_unstable();
         found.dedup();
@@ -201,7 +222,7 @@ impl ParsedQuery {
     /// True if a word of a text matches a term, by its stem or as a synonym.
     pub fn matches_word(&self, word: &str) -> bool {
         let mut matches = false;
-        each_word(word, |word| {
+        each_word_or_part(word, |word| {
             let stem = stem(word);
             matches |= self.terms.iter().any(|term| term.matches((&stem, "")).is_some());
         });
@@ -209,8 +230,16 @@ impl ParsedQuery {
     }
 }
 
-fn stems(text: &str) -> Vec<String> {
-    words(text).iter().map(|word| stem(word).into_owned()).collect()
+/// The parts of each word that has some, by the word.
+fn parts_of_words(text: &str) -> HashMap<String, Vec<String>> {
+    let mut of_words = HashMap::new();
+    each_written_word(text, |word, written| {
+        let parts: Vec<String> = parts(written).into_iter().map(str::to_ascii_lowercase).collect();
+        if !parts.is_empty() {
+            of_words.insert(word.to_owned(), parts);
+        }
+    });
+    of_words
 }
 
 /// Characters that stand in a pair of the query are no words of their own.

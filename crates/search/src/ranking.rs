@@ -11,6 +11,7 @@ use crate::score::{QueryMeaning, SimilarityParts, TextScore, score};
 use crate::second_round::add_second_round;
 use crate::settings::{CHARACTERS, IN_CHARACTERS};
 use crate::text_statistics::TextStatistics;
+use crate::unknown_words::with_known_words;
 
 /// Weight of the line before and of the line after in the score of a line of dialogue.
 const NEIGHBOUR_WEIGHT: f32 = 0.2;
@@ -33,15 +34,24 @@ pub struct Ranked {
     pub has_characters: bool,
 }
 
-/// The similarity of each entry to a query, and the vector that its passages are compared with. `None` if the corpus
-/// is inconsistent, which only a damaged index can cause.
+/// The similarities of entries to a query.
+pub struct Ranking {
+    /// That of each entry.
+    pub each: Vec<Ranked>,
+    /// The vector that passages are compared with.
+    pub query: QueryVector,
+    /// The query with words in place of those that no text has, where there are some.
+    pub wider: Option<ParsedQuery>,
+}
+
+/// The similarity of each entry to a query. `None` if the corpus is inconsistent, which only a damaged index can cause.
 pub fn rank(
     corpus: &Corpus,
     query: &ParsedQuery,
     meaning: &QueryMeaning<'_>,
     entries: &Entries<'_>,
     second_round: bool,
-) -> Option<(Vec<Ranked>, QueryVector)> {
+) -> Option<Ranking> {
     rank_with(None, corpus, query, meaning, entries, second_round)
 }
 
@@ -53,14 +63,21 @@ pub(super) fn rank_with(
     meaning: &QueryMeaning<'_>,
     entries: &Entries<'_>,
     second_round: bool,
-) -> Option<(Vec<Ranked>, QueryVector)> {
-    let scores = score(corpus, query, meaning, stored, |text| entries.live_texts[text])?;
+) -> Option<Ranking> {
+    let is_live = |text: usize| entries.live_texts[text];
+    let mut statistics = TextStatistics::collect(corpus, query, stored)?;
+    let wider = with_known_words(corpus, query, &statistics, &is_live)?;
+    if let Some(wider) = &wider {
+        statistics = TextStatistics::collect(corpus, wider, None)?;
+    }
+    let query = wider.as_ref().unwrap_or(query);
+    let scores = score(corpus, query, meaning, statistics, is_live)?;
     let own: Vec<TextScore> = entries.texts.iter().map(|&text| scores.texts[text]).collect();
     let mut strengths = with_neighbours(&own, entries.follows);
     if second_round {
         add_second_round(corpus, query, &scores, entries, &mut strengths)?;
     }
-    let ranked = own.iter().zip(strengths).map(|(own, strength)| {
+    let each = own.iter().zip(strengths).map(|(own, strength)| {
         let has_characters = scores.in_characters >= IN_CHARACTERS && own.parts.keywords >= CHARACTERS;
         Ranked {
             strength,
@@ -70,7 +87,7 @@ pub(super) fn rank_with(
             has_characters: own.has_word && has_characters,
         }
     });
-    Some((ranked.collect(), scores.query))
+    Some(Ranking { each: each.collect(), query: scores.query, wider })
 }
 
 /// The strengths of entries, with a share of both neighbours' for lines of dialogue.

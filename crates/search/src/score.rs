@@ -171,16 +171,15 @@ impl Counted {
 /// Scores every text of a corpus against a query.
 ///
 /// Document frequencies are counted over the texts for which `counts` is true, which leaves out superseded ones.
-/// `stored` are the statistics of the stored part about this query, where they were collected already. `None` if the
-/// corpus is inconsistent, which only a damaged index can cause.
+/// `statistics` are those of the corpus about this query. `None` if the corpus is inconsistent, which only a damaged index
+/// can cause.
 pub(crate) fn score(
     corpus: &Corpus,
     query: &ParsedQuery,
     meaning: &QueryMeaning<'_>,
-    stored: Option<TextStatistics>,
+    statistics: TextStatistics,
     counts: impl Fn(usize) -> bool,
 ) -> Option<Scores> {
-    let statistics = TextStatistics::collect(corpus, query, stored)?;
     let WordScores { all, lengths, places, idf, weight, known, in_characters, counted } =
         score_words(corpus, query, statistics, counts);
     let known = if meaning.adds_words { known } else { 1.0 };
@@ -364,7 +363,8 @@ mod tests {
         let question = ParsedQuery::parse(question, &Synonyms::default()).unwrap();
         let vector = model.embed_query(&question.undated).unwrap();
         let meaning = QueryMeaning { vector: &vector, unrelated: 0.0, adds_words: true };
-        let scores = score(&corpus, &question, &meaning, None, |_| true).unwrap();
+        let statistics = TextStatistics::collect(&corpus, &question, None).unwrap();
+        let scores = score(&corpus, &question, &meaning, statistics, |_| true).unwrap();
         scores.texts.iter().map(|score| scores.scale.similarity(score.strength)).collect()
     }
 

@@ -129,6 +129,7 @@ impl Searcher {
         };
         let Scored { library, similarities } = scored;
         let wanted = Wanted { filter, count, weak: if asked.wants_weak { MAX_WEAK } else { 0 } };
+        let question = similarities.wider.clone().unwrap_or(question);
         let choose = |phrase| library.choose(&similarities, &question, phrase, &wanted, settings);
         let mut hits = choose(question.phrase.as_ref());
         let missing = question.phrase.as_ref().filter(|_| hits.is_empty());

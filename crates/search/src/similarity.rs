@@ -30,8 +30,8 @@ pub fn similarities(text: &str, memories: &[Memory]) -> Vec<f32> {
     let live_texts = vec![true; texts.len()];
     let entries = Entries { texts: &numbers, live_texts: &live_texts, follows: &|_| false };
     let ranked = rank(&corpus, &query, &meaning, &entries, false);
-    let (ranked, _) = ranked.expect("the corpus is our own");
-    ranked.iter().map(|ranked| ranked.similarity).collect()
+    let ranking = ranked.expect("the corpus is our own");
+    ranking.each.iter().map(|ranked| ranked.similarity).collect()
 }
 
 /// The cosines of all pairs of a list of texts.

@@ -15,6 +15,7 @@ use unicode_normalization::char::is_combining_mark;
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::cjk::{each_part, is_cjk};
+use crate::word_parts::parts;
 use memories_document::types::text::composed;
 
 /// Longest word indexed, in bytes; longer ones are truncated.
@@ -22,6 +23,19 @@ const MAX_WORD_BYTES: usize = 64;
 
 /// Calls `visit` with each word of a text, folded, in order.
 pub(crate) fn each_word(text: &str, mut visit: impl FnMut(&str)) {
+    each_written_word(text, |word, _| visit(word));
+}
+
+/// The same, and behind each word the parts that it is made of, folded; by these words texts are found.
+pub(crate) fn each_word_or_part(text: &str, mut visit: impl FnMut(&str)) {
+    each_written_word(text, |word, written| {
+        visit(word);
+        parts(written).into_iter().for_each(|part| visit(&part.to_ascii_lowercase()));
+    });
+}
+
+/// Calls `visit` with each word of a text, folded, and as it was written, where it is of ASCII.
+pub(crate) fn each_written_word(text: &str, mut visit: impl FnMut(&str, &str)) {
     let mut buffer = String::with_capacity(MAX_WORD_BYTES);
     if text.is_ascii() {
         return each_ascii_word(text, &mut buffer, &mut visit);
@@ -33,7 +47,7 @@ pub(crate) fn each_word(text: &str, mut visit: impl FnMut(&str)) {
         let end = rest.find(|c| is_cjk(c) != cjk).unwrap_or(rest.len());
         let (run, behind) = rest.split_at(end);
         if cjk {
-            each_part(run, &mut visit)
+            each_part(run, |part| visit(part, ""))
         } else {
             each_spaced_word(run, &mut buffer, &mut visit)
         }
@@ -42,15 +56,19 @@ pub(crate) fn each_word(text: &str, mut visit: impl FnMut(&str)) {
 }
 
 /// Calls `visit` with the words of a text without Chinese, Japanese or Korean.
-fn each_spaced_word(text: &str, buffer: &mut String, visit: &mut impl FnMut(&str)) {
+fn each_spaced_word(text: &str, buffer: &mut String, visit: &mut impl FnMut(&str, &str)) {
     for word in text.unicode_words() {
+        if word.is_ascii() {
+            each_ascii_word(word, buffer, visit);
+            continue;
+        }
         let folded = fold(word);
         if folded.is_ascii() {
             each_ascii_word(&folded, buffer, visit);
         } else {
             let parts = folded.split(|c: char| !c.is_alphanumeric() && c != '\'');
             for part in parts.map(|part| part.trim_matches('\'')).filter(|part| !part.is_empty()) {
-                visit(without_possessive(truncate(part)));
+                visit(without_possessive(truncate(part)), "");
             }
         }
     }
@@ -63,7 +81,7 @@ pub fn words(text: &str) -> Vec<String> {
     words
 }
 
-fn each_ascii_word(text: &str, buffer: &mut String, visit: &mut impl FnMut(&str)) {
+fn each_ascii_word(text: &str, buffer: &mut String, visit: &mut impl FnMut(&str, &str)) {
     let bytes = text.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
@@ -76,9 +94,10 @@ fn each_ascii_word(text: &str, buffer: &mut String, visit: &mut impl FnMut(&str)
             at += 1;
         }
         buffer.clear();
-        buffer.push_str(truncate(&text[start..at]));
+        let written = without_possessive(truncate(&text[start..at]));
+        buffer.push_str(written);
         buffer.make_ascii_lowercase();
-        visit(without_possessive(buffer));
+        visit(without_possessive(buffer), written);
     }
 }
 
@@ -158,6 +177,18 @@ mod tests {
         assert_eq!(stem("opening"), "open");
         assert_eq!(stem("keys"), "key");
         assert_eq!(stem("троллями"), "троллями");
+    }
+
+    #[test]
+    fn texts_have_the_parts_of_words_too() {
+        let found = |text: &str| {
+            let mut found = Vec::new();
+            each_word_or_part(text, |word| found.push(word.to_owned()));
+            found.join(" ")
+        };
+        assert_eq!(found("getUserById's 12GB"), "getuserbyid get user by id 12gb 12 gb");
+        assert_eq!(found("é getUserById"), "e getuserbyid get user by id");
+        assert_eq!(words("getUserById 12GB"), ["getuserbyid", "12gb"]);
     }
 
     proptest! {
