@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use memories_document::field::is_date;
 use memories_document::types::fields::parse_span;
+use memories_document::types::instant::Instant;
 use memories_document::types::{
     EXPECTED_IMPORTANCE, EXPECTED_SCALE, ImportanceScale, Span, importance_of_person,
 };
@@ -21,6 +22,12 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     let duration: Result<jiff::SignedDuration, _> = spelled.parse();
     let duration = duration.ok().and_then(|duration| Duration::try_from(duration).ok());
     duration.ok_or_else(|| "write a time such as `10s`, `500ms` or `1m`".to_owned())
+}
+
+/// A time in RFC 3339, or a day.
+pub(crate) fn parse_time(text: &str) -> Result<String, String> {
+    let time = Instant::of(text).map(|_| text.to_owned());
+    time.ok_or_else(|| format!("`{text}` is no time: write `2026-01-31` or `2026-01-31T10:40:00Z`"))
 }
 
 /// The name or the address of a host, without scheme and port.

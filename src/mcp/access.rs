@@ -193,6 +193,8 @@ impl Memories {
         all: bool,
     ) -> Result<SearchResults, Refusal> {
         let filter = Filter { viewer: self.viewer.clone(), ..filter.clone() };
+        let now = self.setup.clock.now();
+        let question = question.into().at(&now);
         watcher.goes_on()?;
         lock(&self.searching).push(watcher.clone());
         let results = if all {

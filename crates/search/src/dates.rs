@@ -8,50 +8,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::cjk::is_cjk;
-
-/// The words of months. That of May is not the auxiliary verb, which is a stop word.
-const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "maymonth",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
-
-/// Names of months as they are written, whole names first.
-const NAMES: [(&str, u8); 24] = [
-    ("january", 1),
-    ("february", 2),
-    ("march", 3),
-    ("april", 4),
-    ("june", 6),
-    ("july", 7),
-    ("august", 8),
-    ("september", 9),
-    ("october", 10),
-    ("november", 11),
-    ("december", 12),
-    ("sept", 9),
-    ("jan", 1),
-    ("feb", 2),
-    ("mar", 3),
-    ("apr", 4),
-    ("may", 5),
-    ("jun", 6),
-    ("jul", 7),
-    ("aug", 8),
-    ("sep", 9),
-    ("oct", 10),
-    ("nov", 11),
-    ("dec", 12),
-];
+use crate::months::{MONTHS, NAMES, is_ambiguous};
 
 /// Thirds of a month in Chinese and Japanese.
 const THIRDS: [(&str, Third); 6] = [
@@ -139,6 +96,21 @@ pub(crate) fn undated(text: &str) -> Cow<'_, str> {
     if out.chars().any(char::is_alphanumeric) { Cow::Owned(out) } else { Cow::Borrowed(text) }
 }
 
+/// A text without any date.
+pub(crate) fn without_dates(text: &str) -> Cow<'_, str> {
+    replace(text, |_, out| out.push(' '))
+}
+
+/// The word of a day, as [`dated`] writes it.
+pub(crate) fn day_word(month: i8, day: i8) -> String {
+    format!("{}{day}", month_word(month))
+}
+
+/// The word of a month, from 1 to 12.
+pub(crate) fn month_word(month: i8) -> String {
+    MONTHS[(month - 1).clamp(0, 11) as usize].to_owned()
+}
+
 /// True for a word that [`dated`] makes of a month, a day of a month or a third of a month.
 pub(crate) fn is_date_word(word: &str) -> bool {
     let after_month =
@@ -201,7 +173,8 @@ fn numeric(text: &str, start: usize, starts_word: bool) -> Option<(usize, Date<'
     if starts_word && let Some(found) = iso(at) {
         return Some(found);
     }
-    with_ideographs(at).or_else(|| if starts_word { day_first(at) } else { None })
+    let in_letters = || day_first(at).or_else(|| with_dots(at));
+    with_ideographs(at).or_else(|| if starts_word { in_letters() } else { None })
 }
 
 /// `2025-01-25`, also with `/` or `.`, and with a clock time behind it.
@@ -249,11 +222,26 @@ fn with_ideographs(at: Cursor<'_>) -> Option<(usize, Date<'_>)> {
     date(year, month, None, third.map(|(third, _)| third)).map(|date| (end, date))
 }
 
-/// `25 January 2025`, `25th of Jan`.
+/// `25.1.2025`, `25.01.`.
+fn with_dots(at: Cursor<'_>) -> Option<(usize, Date<'_>)> {
+    let (day, behind_day) = at.digits(1, 2)?;
+    let (month, behind_month) = behind_day.any_of(&["."])?.digits(1, 2)?;
+    let end = behind_month.any_of(&["."])?;
+    let year = end.digits(4, 4).filter(|(_, end)| !end.is_at_digit());
+    // Of a number such as `3.5` a sentence may end.
+    if year.is_none() && (end.is_at_digit() || day.len() < 2 || month.len() < 2) {
+        return None;
+    }
+    let (year, end) = year.map_or((None, end), |(year, end)| (Some(year), end));
+    let day = day.parse().ok().filter(|day| (1..=31).contains(day))?;
+    date(year, month.parse().ok()?, Some(day), None).map(|date| (end.at, date))
+}
+
+/// `25 January 2025`, `25th of Jan`, `25. Januar`, `25 de julio`.
 fn day_first(at: Cursor<'_>) -> Option<(usize, Date<'_>)> {
     let (day, at) = at.digits(1, 2)?;
     let at = at.ordinal();
-    let at = at.any_of_folded(&[" of"]).unwrap_or(at).any_of(&[" ", "-"])?;
+    let at = at.any_of_folded(&[" of", " de", "."]).unwrap_or(at).any_of(&[" ", "-"])?;
     let (month, _, at) = at.month_name()?;
     let (year, at) = match at.year() {
         Some((year, end)) if !end.is_at_digit_or_colon() => (Some(year), end),
@@ -285,11 +273,16 @@ fn month_first(text: &str, start: usize) -> Option<(usize, Date<'_>)> {
     let (day, at) = day().map_or((None, at), |(day, at)| (Some(day), at));
     let (year, at) = at.year().map_or((None, at), |(year, at)| (Some(year), at));
     let is_alone = day.is_none() && year.is_none() && third.is_none();
-    // A verb, rather than a month.
-    if is_alone && (name == "may" || ["mar", "march"].iter().any(|verb| name.eq_ignore_ascii_case(verb))) {
+    if is_alone && is_ambiguous(name) && !is_behind_preposition(&text[..start]) {
         return None;
     }
     date(year, month, day, third).map(|date| (at.at, date))
+}
+
+/// True if a text ends with a word that stands before a time.
+fn is_behind_preposition(text: &str) -> bool {
+    let word = text.trim_end().rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    ["in", "im", "en", "em", "since", "until", "last"].iter().any(|known| word.eq_ignore_ascii_case(known))
 }
 
 fn date(year: Option<&str>, month: u8, day: Option<u8>, third: Option<Third>) -> Option<Date<'_>> {
@@ -404,6 +397,9 @@ mod tests {
             "2025年1月25日",
             "2025 年 1 月 25 号",
             "2025년 1월 25일",
+            "25.1.2025",
+            "25. Januar 2025",
+            "25 janvier 2025",
         ] {
             assert_eq!(words(date), "2025 january 25 january25 latejanuary", "{date}");
         }
@@ -421,6 +417,9 @@ mod tests {
             ("8 May", "maymonth 8 maymonth8 earlymaymonth"),
             ("May 15", "maymonth 15 maymonth15 midmaymonth"),
             ("In May we", "In maymonth we"),
+            ("in March or in march", "in march or in march"),
+            ("14.07. renewal", "july 14 july14 midjuly renewal"),
+            ("le 14 juillet; im Mai", "le july 14 july14 midjuly ; im maymonth"),
             ("Sept. 1", "september 1 september1 earlyseptember"),
             ("时间2025-11-18 09:00，", "时间 2025 november 18 november18 midnovember ，"),
         ] {
@@ -436,6 +435,8 @@ mod tests {
             "march north",
             "2025-13-25",
             "version 1.2.3",
+            "costs 3.5. Then",
+            "Mars is red",
             "a 25-05",
             "13月",
             "x2025-01-25",

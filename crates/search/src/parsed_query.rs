@@ -3,12 +3,16 @@
 //! A query enters as a person wrote it; [`mod@crate::score`] compares the parsed query with texts.
 //! Each word counts once; stop words do not count.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
+use jiff::civil::Date;
+
 use crate::cjk::is_cjk_word;
-use crate::dates::{dated, undated};
+use crate::dates::{dated, undated, without_dates};
 use crate::quotes::Phrase;
-use crate::term_weight::{ASKING, term_weight};
+use crate::relative_dates::{NamedSpan, spans};
+use crate::term_weight::{ASKING, DATE, is_about_time, term_weight};
 use crate::word_parts::parts;
 use crate::words::{each_word_or_part, each_written_word, is_stop_word, stem, words};
 
@@ -118,6 +122,8 @@ pub struct Term {
     pub(crate) parts: Vec<String>,
     /// Factor of its weight, by the kind of word that it is; 0 for one that says nothing.
     pub weight: f64,
+    /// True if words of similar meaning count, too.
+    pub(crate) has_meaning: bool,
     /// True if a text that has it has to do with the query: it is no word of asking, and no character of a pair.
     pub is_word: bool,
 }
@@ -154,6 +160,8 @@ pub struct ParsedQuery {
     pub terms: Vec<Term>,
     /// The words of `undated` that are terms, each with the number of its term, as often as they occur.
     pub(crate) meant: Vec<(String, usize)>,
+    /// True if it says nothing but a time; then only the time counts.
+    pub(crate) is_time: bool,
     /// What it quotes: memories with it are preferred to all others.
     pub phrase: Option<Phrase>,
 }
@@ -161,30 +169,48 @@ pub struct ParsedQuery {
 impl ParsedQuery {
     /// Parses a query; `None` if it contains no word.
     pub fn parse(text: &str, synonyms: &Synonyms) -> Option<ParsedQuery> {
+        ParsedQuery::parse_on(text, synonyms, None)
+    }
+
+    /// The same, on a day, to which `yesterday` and the like relate; without one, they are words as others.
+    pub(crate) fn parse_on(text: &str, synonyms: &Synonyms, today: Option<Date>) -> Option<ParsedQuery> {
         let text = text.trim();
-        let mut query_words: Vec<String> = words(&dated(text));
-        if query_words.is_empty() {
+        let spans = today.map_or_else(Vec::new, |today| spans(text, today));
+        let asked = &*without(text, &spans);
+        let mut query_words: Vec<String> = words(&dated(asked));
+        if query_words.is_empty() && spans.is_empty() {
             return None;
+        }
+        let others = words(&without_dates(asked));
+        let has_time = !spans.is_empty() || matches!(dated(asked), Cow::Owned(_));
+        let is_time = has_time && others.iter().all(|word| is_about_time(word));
+        if is_time {
+            query_words.retain(|word| !others.contains(word));
         }
         query_words.extend(origin_marks(&query_words));
         let mut terms: Vec<Term> = Vec::new();
-        let mut parts = parts_of_words(text);
+        let mut parts = parts_of_words(asked);
         for word in query_words.iter().filter(|word| !is_stop_word(word)) {
             let stem = stem(word).into_owned();
             if terms.len() < MAX_TERMS && !terms.iter().any(|term| term.stem == stem) {
                 let weight = term_weight(word, &stem);
                 let (word, synonyms) = (word.clone(), synonyms.of(&stem));
                 let parts = parts.remove(&word).unwrap_or_default();
-                terms.push(Term { word, synonyms, stem, parts, weight, is_word: weight > ASKING });
+                let (has_meaning, is_word) = (!is_time, weight > ASKING);
+                terms.push(Term { word, synonyms, stem, parts, weight, has_meaning, is_word });
             }
         }
         mark_words(&mut terms);
-        let undated = undated(text).into_owned();
+        terms.extend(spans.iter().filter_map(|span| term_of_span(&span.words)));
+        let undated = undated(asked);
+        // A question that is nothing but a time still needs a vector.
+        let undated =
+            if undated.chars().any(char::is_alphanumeric) { undated.into_owned() } else { text.to_owned() };
         let mut meant = words(&undated);
         meant.retain(|word| !is_stop_word(word));
         let number_of = |word: &String| terms.iter().position(|term| term.stem == stem(word));
         let meant = meant.into_iter().filter_map(|word| number_of(&word).map(|term| (word, term))).collect();
-        Some(ParsedQuery { text: text.to_owned(), undated, terms, meant, phrase: Phrase::of(text) })
+        Some(ParsedQuery { text: text.to_owned(), undated, terms, meant, is_time, phrase: Phrase::of(text) })
     }
 
     /// Adds a word that stands beside another one of the query, unless it says nothing or is there.
@@ -196,7 +222,9 @@ impl ParsedQuery {
         }
         self.meant.push((word.to_owned(), self.terms.len()));
         let (synonyms, parts) = (Vec::new(), Vec::new());
-        self.terms.push(Term { word: word.to_owned(), synonyms, stem, parts, weight: 1.0, is_word: true });
+        let (word, weight) = (word.to_owned(), 1.0);
+        let term = Term { word, synonyms, stem, parts, weight, has_meaning: true, is_word: true };
+        self.terms.push(term);
     }
 
     /// The share of the query's words that a text has, from 0 to 1.
@@ -228,6 +256,26 @@ impl ParsedQuery {
         });
         matches
     }
+}
+
+/// A text without some spans of time.
+fn without(text: &str, spans: &[NamedSpan]) -> String {
+    let (mut out, mut end) = (String::with_capacity(text.len()), 0);
+    for span in spans {
+        out.push_str(&text[end..span.range.start]);
+        out.push(' ');
+        end = span.range.end;
+    }
+    out + &text[end..]
+}
+
+/// The term of a span of time: a text has it that has one of its words.
+fn term_of_span(words: &[String]) -> Option<Term> {
+    let (first, others) = words.split_first()?;
+    let stem_of = |word: &String| stem(word).into_owned();
+    let synonyms = others.iter().map(|word| Synonym { stem: stem_of(word), tenths: 10 }).collect();
+    let (word, stem, parts) = (first.clone(), stem_of(first), Vec::new());
+    Some(Term { word, stem, synonyms, parts, weight: DATE, has_meaning: false, is_word: true })
 }
 
 /// The parts of each word that has some, by the word.
@@ -292,6 +340,34 @@ mod tests {
             ["episod", "3", "turn", "12", "ep3", "t12"]
         );
         assert_eq!(ParsedQuery::parse(" ?! ", &Synonyms::default()), None);
+    }
+
+    #[test]
+    fn a_time_that_is_said_in_relation_is_one_term() {
+        let parse = |text| {
+            ParsedQuery::parse_on(text, &Synonyms::default(), Some(Date::constant(2026, 11, 27))).unwrap()
+        };
+        let terms = |text| {
+            let question = parse(text);
+            let words = question.terms.iter().map(|term| term.word.clone()).collect::<Vec<_>>().join(" ");
+            (words, question.is_time)
+        };
+        for (text, expected, is_time) in [
+            ("what happened yesterday?", "november26", true),
+            ("what happened last Tuesday", "november24", true),
+            ("who called on Tuesday", "called tuesday november24", false),
+            ("yesterday", "november26", true),
+            ("what happened in March", "march", true),
+            ("昨天发生了什么事", "november26", true),
+            ("was ist gestern passiert", "november26", true),
+            ("who left last month", "left october", false),
+            ("what happened to Anna", "happened anna", false),
+        ] {
+            assert_eq!(terms(text), (expected.to_owned(), is_time), "{text}");
+        }
+        let week = &parse("last week").terms[0];
+        assert_eq!(week.matches(("november20", "")), Some(TermMatch::Synonym(10)));
+        assert_eq!(stems_of("what happened yesterday?"), ["happen", "yesterday"]);
     }
 
     #[test]

@@ -182,12 +182,17 @@ pub(crate) fn score(
 ) -> Option<Scores> {
     let WordScores { all, lengths, places, idf, weight, known, in_characters, counted } =
         score_words(corpus, query, statistics, counts);
-    let known = if meaning.adds_words { known } else { 1.0 };
+    let known = match query.is_time {
+        true => 0.0,
+        false if meaning.adds_words => known,
+        false => 1.0,
+    };
     let (vector, norm) = query_vector(query, meaning, &idf);
     let meanings = score_meaning(corpus, &vector, norm, meaning)?;
     let scale = Scale::new(weight, known);
     let texts = all.into_iter().zip(&meanings).zip(&lengths).map(|((words, meaning), &length)| {
-        let Meaning { own, of_questions } = *meaning;
+        // Of a time, the meaning of a text says nothing.
+        let Meaning { own, of_questions } = if query.is_time { Meaning::default() } else { *meaning };
         let asked = scale.strength(QUESTION_SIMILARITY * of_questions);
         let (strength, related) = if query.terms.is_empty() {
             let related = ((own - 0.2) / 0.8).max(0.0);
@@ -230,7 +235,7 @@ fn query_vector(query: &ParsedQuery, meaning: &QueryMeaning<'_>, idf: &[f64]) ->
 }
 
 /// Similarity in meaning of one text to the query.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Meaning {
     /// By the text itself.
     own: f32,

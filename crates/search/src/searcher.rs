@@ -9,6 +9,9 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
+use jiff::ToSpan;
+use jiff::civil::Date;
+
 use crate::breaker::Breaker;
 use crate::choice::Wanted;
 use crate::embedded::StaticModel;
@@ -18,11 +21,13 @@ use crate::library::{Library, Similarities};
 use crate::parsed_query::{ParsedQuery, Synonyms};
 use crate::prepared_index::{IndexStart, PreparedIndex, read_with_index};
 use crate::question::Question;
+use crate::relative_dates::has_relative;
 use crate::results::{SearchError, SearchResults};
 use crate::score::QueryMeaning;
 use crate::scoring_threads::ScoringThreads;
 use crate::settings::{MAX_WEAK, SearchSettings};
 use crate::text_statistics::TextStatistics;
+use memories_document::types::instant::day;
 use memories_document::types::lock::lock;
 use memories_notebook::{SharedSnapshot, Snapshot};
 use memories_store::Store;
@@ -97,6 +102,18 @@ impl Searcher {
         self.query_with(&settings, question.into(), filter, count)
     }
 
+    /// The day to which a question relates that is asked at a time: the newest of the file if the file is a year older.
+    fn today(&self, now: Option<&str>) -> Result<Option<Date>, SearchError> {
+        let day_of = |time: &str| day(time).parse::<Date>().ok();
+        let snapshot = self.files.current()?;
+        let dates = (0..snapshot.entries().len()).filter_map(|at| snapshot.memory(at).provenance.date);
+        let newest = dates.filter_map(|date| day_of(&date)).max();
+        let now = now.and_then(day_of);
+        let is_old =
+            |newest: &Date| now.is_none_or(|now| newest.checked_add(1.year()).is_ok_and(|year| year < now));
+        Ok(newest.filter(is_old).or(now))
+    }
+
     fn query_with(
         &self,
         settings: &SearchSettings,
@@ -104,7 +121,9 @@ impl Searcher {
         filter: &Filter,
         count: usize,
     ) -> Result<SearchResults, SearchError> {
-        let question = ParsedQuery::parse(asked.text, &self.synonyms).ok_or(SearchError::EmptyQuestion)?;
+        let today = if has_relative(asked.text) { self.today(asked.now)? } else { None };
+        let question = ParsedQuery::parse_on(asked.text, &self.synonyms, today);
+        let question = question.ok_or(SearchError::EmptyQuestion)?;
         let (snapshot, prepared) = if self.engine.begins_with_index() {
             read_with_index(&self.files, &*self.engine.embedder, &question)?
         } else {

@@ -71,7 +71,7 @@ pub(super) fn add_second_round(
 ) -> Option<()> {
     let best = best_texts(strengths, entries);
     let highest = best.first().map_or(0.0, |(_, strength)| *strength);
-    if query.terms.is_empty() || scores.scale.similarity(highest) < FROM_SIMILARITY {
+    if query.terms.is_empty() || query.is_time || scores.scale.similarity(highest) < FROM_SIMILARITY {
         return Some(());
     }
     let mut candidates = Candidates::of(corpus, query, scores, &best)?;

@@ -6,7 +6,7 @@ use foldhash::fast::FixedState;
 
 use crate::embedded::{StaticModel, Token};
 use crate::embedder::QueryVector;
-use crate::parsed_query::{ParsedQuery, TermMatch};
+use crate::parsed_query::{ParsedQuery, Term, TermMatch};
 use crate::vocabulary::Words;
 
 /// Baseline cosine of unrelated words; subtracted before scoring.
@@ -34,7 +34,8 @@ impl TermVectors {
     pub(super) fn new(query: &ParsedQuery) -> TermVectors {
         let model = StaticModel::new();
         let vector = |word: &str| model.word_vector(word).map(|vector| QueryVector::new(&vector));
-        let vectors: Vec<Option<QueryVector>> = query.terms.iter().map(|term| vector(&term.word)).collect();
+        let of_term = |term: &Term| if term.has_meaning { vector(&term.word) } else { None };
+        let vectors: Vec<Option<QueryVector>> = query.terms.iter().map(of_term).collect();
         let mut next = 0..;
         let columns = vectors.iter().map(|vector| vector.as_ref().and_then(|_| next.next())).collect();
         let vectors: Vec<QueryVector> = vectors.into_iter().flatten().collect();

@@ -8,10 +8,12 @@ use foldhash::fast::FixedState;
 
 use crate::cjk::{is_cjk_word, is_small};
 use crate::dates::is_date_word;
-use crate::words::stem;
+use crate::language::{Language, is_common};
+use crate::relative_dates::weekday;
+use crate::words::{is_stop_word, stem};
 
 /// A month, a day of a month, a third of a month: people rarely name one that does not matter.
-const DATE: f64 = 2.0;
+pub(crate) const DATE: f64 = 2.0;
 
 /// A character of Chinese, Japanese or Korean, which is less than a word.
 const CHARACTER: f64 = 0.35;
@@ -45,6 +47,19 @@ pub(crate) fn term_weight(word: &str, stem: &str) -> f64 {
     } else {
         1.0
     }
+}
+
+/// True for a word that says nothing where a question asks for a time: `happened` of `what happened yesterday`.
+pub(crate) fn is_about_time(word: &str) -> bool {
+    const WORDS: [&str; 8] = ["happen", "happened", "happens", "did", "done", "went", "passiert", "geschah"];
+    const CHARACTERS: &str = "发生發事情做件";
+    let is_filler = |c: char| CHARACTERS.contains(c) || is_small(c.encode_utf8(&mut [0; 4]));
+    WORDS.contains(&word)
+        || weekday(word).is_some()
+        || is_stop_word(word)
+        || is_asking(&stem(word))
+        || is_common(Some(Language::Named("de")), word)
+        || is_cjk_word(word) && word.chars().all(is_filler)
 }
 
 fn is_asking(of: &str) -> bool {

@@ -15,7 +15,7 @@ use crate::cli::commands::query::unknown::hint_at_unknown;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
-use crate::cli::values::{parse_count, parse_number, parse_own_importance};
+use crate::cli::values::{parse_count, parse_number, parse_own_importance, parse_time};
 use crate::cli::working_folder::WorkingFolder;
 use memories_document::types::{Category, Status, Viewer};
 use memories_notebook::{MemoryObjects, SharedSnapshot};
@@ -39,6 +39,7 @@ Examples:
   memories query 'what hurts the \"brass lantern\"' --scope Cellar
   memories query 'who is Jordan' --agent alex --about jordan
   memories query 'the way out' --explain --json
+  memories query 'what happened last week' --now 2026-11-27
   memories query 'how do I get past the troll?' --answer
 
 With --answer a model answers in at most two sentences, and names the memories
@@ -66,6 +67,9 @@ pub(crate) struct QueryArgs {
     /// similar passage from 1000 on by default; memories are left out only with this flag
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_count::<usize>)]
     max_tokens: Option<usize>,
+    /// The time of the question, RFC 3339 or a day: `yesterday` is the day before it [default: now]
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    now: Option<String>,
     /// Show the parts of each relevance
     #[arg(long)]
     explain: bool,
@@ -122,14 +126,15 @@ pub(crate) const FACTS: Facts =
     Facts { pages: true, synonyms: &["search", "find", "grep", "ask"], ..Facts::of_question(Group::Look) };
 
 pub fn run(mut cli: Cli<'_>, args: QueryArgs) -> Result<u8, Failure> {
-    let QueryArgs { question, filter, number, max_tokens, explain, answer, model } = args;
+    let QueryArgs { question, filter, number, max_tokens, now, explain, answer, model } = args;
     let store = cli.store()?;
     let filter = filter_of(&cli.settings.working_folder, &store, filter)?;
     let limit = number.unwrap_or(cli.settings.search_results.max(1));
     let embedder = cli.embedder()?;
     let searcher = Searcher::new(SharedSnapshot::new(store), cli.settings.search.clone(), embedder);
     let question = question.join(" ");
-    let asked = Question::new(&question);
+    let now = now.unwrap_or_else(|| cli.settings.clock().now());
+    let asked = Question::new(&question).at(&now);
     // A model reads memories below the floor in any case.
     let mut found = searcher.query(if answer { asked } else { asked.with_weak() }, &filter, limit)?;
     cli.warn_of_fallback(found.fallback.as_ref());
@@ -137,7 +142,7 @@ pub fn run(mut cli: Cli<'_>, args: QueryArgs) -> Result<u8, Failure> {
         hint_at_unknown(cli.ui, &*searcher.files().current()?, &filter);
     }
     if answer {
-        let hits = memories_to_read(found.hits.len(), |count| searcher.query_all(&question, &filter, count))?;
+        let hits = memories_to_read(found.hits.len(), |count| searcher.query_all(asked, &filter, count))?;
         let files = searcher.files().current()?;
         return answer::run(cli, model, found, &hits, max_tokens, explain, &files);
     }

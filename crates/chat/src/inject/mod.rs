@@ -28,7 +28,7 @@ use memories_document::{Document, PlaceNames};
 use memories_notebook::SharedSnapshot;
 use memories_recall::brief::newest;
 use memories_search::embedder::Embedder;
-use memories_search::{SearchError, SearchResults, SearchSettings, Searcher};
+use memories_search::{Question, SearchError, SearchResults, SearchSettings, Searcher};
 
 use choose::{Candidate, choose, days_since};
 
@@ -108,7 +108,8 @@ impl Injector {
         let mut fallback = None;
         let mut found: Vec<Candidate> = Vec::new();
         for question in questions(&read) {
-            let results = match self.searcher.query(&question, &settings.filter, count) {
+            let results = match self.searcher.query(Question::new(&question).at(now), &settings.filter, count)
+            {
                 Err(SearchError::EmptyQuestion) => continue,
                 results => results?,
             };
