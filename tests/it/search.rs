@@ -286,6 +286,21 @@ impl Embedder for Letters {
 }
 
 #[test]
+fn few_long_texts_have_an_index_too() {
+    for (words, has_index) in [(10, false), (100, true)] {
+        let mut document = Document::parse(String::new());
+        for at in 0..20 {
+            let memory =
+                Memory::new(Category::note(), format!("Thing {at}"), "wood and stone ".repeat(words));
+            document.add(&Scope::World, "", &memory).unwrap();
+        }
+        let world = World::of(&document.into_text().unwrap());
+        let first = world.titles("what is of wood?");
+        assert_eq!((world.index().exists(), world.titles("what is of wood?")), (has_index, first));
+    }
+}
+
+#[test]
 fn vectors_of_two_embedders_never_meet() {
     let world = World::new(260);
     let ask = |searcher: Searcher| searcher.query(QUESTIONS[1], &Filter::default(), 5).unwrap().hits;

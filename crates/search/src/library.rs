@@ -19,8 +19,11 @@ use memories_document::types::{Scope, Status};
 use memories_notebook::Snapshot;
 use memories_store::Store;
 
-/// Up to this many entries, each process computes all texts anew; an index would gain less than it costs.
-const WITHOUT_INDEX: usize = 250;
+/// Entries from which an index gains more than it costs. Below, each process computes all texts anew.
+const INDEXED_ENTRIES: usize = 250;
+
+/// Bytes of fewer entries from which it does, too.
+const INDEXED_BYTES: usize = 16 * 1024;
 
 /// The similarities of all entries to a question.
 pub(crate) type Similarities = Ranking;
@@ -139,6 +142,8 @@ impl Library {
 
 /// True if the index of a snapshot is stored at all.
 fn is_kept(snapshot: &Snapshot, embedder: &dyn Embedder) -> bool {
-    let entries = snapshot.entries().len();
-    entries > WITHOUT_INDEX || entries > 0 && embedder.is_served()
+    let entries = snapshot.entries();
+    let bytes = || entries.iter().map(|entry| entry.range.len()).sum::<usize>();
+    let is_large = || entries.len() >= INDEXED_ENTRIES || bytes() >= INDEXED_BYTES;
+    !entries.is_empty() && (embedder.is_served() || is_large())
 }
