@@ -10,6 +10,7 @@ use jiff::civil::Date;
 
 use crate::cjk::is_cjk_word;
 use crate::dates::{dated, undated, without_dates};
+use crate::language::{Language, is_common, language_of};
 use crate::quotes::Phrase;
 use crate::relative_dates::{NamedSpan, spans};
 use crate::term_weight::{ASKING, DATE, is_about_time, term_weight};
@@ -190,10 +191,12 @@ impl ParsedQuery {
         query_words.extend(origin_marks(&query_words));
         let mut terms: Vec<Term> = Vec::new();
         let mut parts = parts_of_words(asked);
+        let language = foreign_language(&query_words, asked);
         for word in query_words.iter().filter(|word| !is_stop_word(word)) {
             let stem = stem(word).into_owned();
             if terms.len() < MAX_TERMS && !terms.iter().any(|term| term.stem == stem) {
-                let weight = term_weight(word, &stem);
+                let is_small = is_common(language, word);
+                let weight = if is_small { ASKING } else { term_weight(word, &stem) };
                 let (word, synonyms) = (word.clone(), synonyms.of(&stem));
                 let parts = parts.remove(&word).unwrap_or_default();
                 let (has_meaning, is_word) = (!is_time, weight > ASKING);
@@ -256,6 +259,13 @@ impl ParsedQuery {
         });
         matches
     }
+}
+
+/// The language of a query, if it has at least two small words of one that is not English.
+fn foreign_language(words: &[String], text: &str) -> Option<Language> {
+    let language = language_of(text);
+    let small = words.iter().filter(|word| is_common(language, word)).count();
+    language.filter(|_| small >= 2)
 }
 
 /// A text without some spans of time.
@@ -368,6 +378,13 @@ mod tests {
         let week = &parse("last week").terms[0];
         assert_eq!(week.matches(("november20", "")), Some(TermMatch::Synonym(10)));
         assert_eq!(stems_of("what happened yesterday?"), ["happen", "yesterday"]);
+    }
+
+    #[test]
+    fn small_words_of_other_languages_weigh_little() {
+        let weights = |text| question(text).terms.iter().map(|term| term.weight).collect::<Vec<f64>>();
+        assert_eq!(weights("der Brief von Hamburg"), [ASKING, 1.0, ASKING, 1.0]);
+        assert_eq!(weights("how did he die"), [1.0]);
     }
 
     #[test]

@@ -79,11 +79,13 @@ impl<'a> Words<'a> {
         self.bytes(start as usize, length)
     }
 
-    /// The first byte of a word and the length of its stem in bytes; `None` where the stem is not stored.
+    /// The first byte of a word's stem and the length of the stem in bytes; where the stem is not stored, the first byte
+    /// of the word and `None`.
     #[inline]
     pub(super) fn shape(&self, number: u32) -> (u8, Option<u8>) {
-        let Word { start, kept, ending, .. } = self.at(number);
-        let first = self.text.get(start as usize).copied().unwrap_or_default();
+        let Word { start, length, kept, ending, .. } = self.at(number);
+        let begin = start as usize + if kept == 0 { usize::from(length) } else { 0 };
+        let first = self.text.get(begin).copied().unwrap_or_default();
         (first, (kept != UNKNOWN).then(|| kept.saturating_add(ending)))
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Text enters; words leave, in lower case and without accents. Unicode's word boundaries apply, and words are
 //! split further at everything except letters, digits and apostrophes between letters. Chinese, Japanese and
-//! Korean are split into characters and pairs (`search/cjk.rs`). [`stem`] is Snowball's English stemmer.
+//! Korean are split into characters and pairs (`search/cjk.rs`). [`stem`] is Snowball's stemmer of the word's script.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -66,7 +66,8 @@ fn each_spaced_word(text: &str, buffer: &mut String, visit: &mut impl FnMut(&str
         if folded.is_ascii() {
             each_ascii_word(&folded, buffer, visit);
         } else {
-            let parts = folded.split(|c: char| !c.is_alphanumeric() && c != '\'');
+            let is_of_word = |c: char| c.is_alphanumeric() || c == '\'' || is_combining_mark(c);
+            let parts = folded.split(|c: char| !is_of_word(c));
             for part in parts.map(|part| part.trim_matches('\'')).filter(|part| !part.is_empty()) {
                 visit(without_possessive(truncate(part)), "");
             }
@@ -118,15 +119,39 @@ fn truncate(word: &str) -> &str {
 /// Lower case, without accents, with the plain apostrophe.
 fn fold(word: &str) -> String {
     let plain = word.chars().map(|c| if c == '’' { '\'' } else { c });
-    plain.nfd().filter(|&c| !is_combining_mark(c)).flat_map(char::to_lowercase).collect()
+    let mut before = ' ';
+    let folded = plain.nfd().filter(move |&c| {
+        let is_letter = matches!((before, c), ('И' | 'и', '\u{306}'));
+        if !is_combining_mark(c) {
+            before = c;
+        }
+        is_letter || !is_accent(c)
+    });
+    folded.nfc().flat_map(char::to_lowercase).collect()
 }
 
-/// The stem of a folded word.
+/// True for an accent or a point of Hebrew or Arabic. Marks of other scripts are vowels.
+fn is_accent(c: char) -> bool {
+    matches!(c, '\u{300}'..='\u{36F}' | '\u{591}'..='\u{5C7}' | '\u{64B}'..='\u{65F}' | '\u{670}')
+}
+
+/// The stem of a folded word: in Latin letters without marks as an English word, in Cyrillic as a Russian one.
 pub fn stem(word: &str) -> Cow<'_, str> {
-    if word.len() < 3 || !word.is_ascii() || word.bytes().any(|byte| byte.is_ascii_digit()) {
+    if word.len() < 3 || word.bytes().any(|byte| byte.is_ascii_digit()) {
         return Cow::Borrowed(word);
     }
-    Stemmer::create(Algorithm::English).stem(word)
+    let algorithm = match word.chars().next() {
+        Some('a'..='z' | '\'') if word.is_ascii() => Algorithm::English,
+        Some('\u{370}'..='\u{3FF}' | '\u{1F00}'..='\u{1FFF}') => Algorithm::Greek,
+        Some('\u{400}'..='\u{4FF}') => Algorithm::Russian,
+        Some('\u{600}'..='\u{6FF}') => Algorithm::Arabic,
+        Some('\u{B80}'..='\u{BFF}') => Algorithm::Tamil,
+        _ => return Cow::Borrowed(word),
+    };
+    match Stemmer::create(algorithm).stem(word) {
+        stem if stem.is_empty() => Cow::Borrowed(word),
+        stem => stem,
+    }
 }
 
 /// Words that say nothing of a text's subject: articles, pronouns, auxiliaries. Words that players use as
@@ -176,7 +201,14 @@ mod tests {
     fn stems() {
         assert_eq!(stem("opening"), "open");
         assert_eq!(stem("keys"), "key");
-        assert_eq!(stem("троллями"), "троллями");
+        for (one, other) in [("троллями", "тролль"), ("новый", "новая"), ("الكتاب", "كتاب")]
+        {
+            let stem_of = |text: &str| stem(&words(text)[0]).into_owned();
+            assert_eq!(stem_of(one), stem_of(other), "{one}");
+        }
+        assert!(stem("δρομος").len() < "δρομος".len());
+        assert_eq!((stem("größe"), stem("2nd")), (Cow::Borrowed("größe"), Cow::Borrowed("2nd")));
+        assert_eq!(words("новый, ёлка, தமிழ்"), ["новый", "елка", "தமிழ்"]);
     }
 
     #[test]
