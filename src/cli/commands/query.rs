@@ -26,9 +26,9 @@ use memories_search::{Question, Searcher};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 A memory's relevance is a number from 0 to 1. Questions in Chinese, Japanese and
-Korean get lower numbers than others. Memories below the floor (`[search] floor`)
-are shown only if they have a word of the question: at most three, the last.
-`nearest, unsure` marks memories that may have nothing to do with the question.
+Korean get lower numbers than others. Memories below the floor (`[search]
+floor`) are shown only if they have a word of the question: at most three, the
+last. `nearest, unsure` marks memories that may have nothing to do with it.
 Words in quotation marks must occur in a memory, one after the other; if no
 memory has them, their words are searched. Quotation marks of a pasted text mean
 nothing: those behind a colon or beside `error`, and several of them.
@@ -46,14 +46,15 @@ With --answer a model answers in at most two sentences, and names the memories
 that the answer is based on; without a model those found are listed. It reads
 the 40 best ranked memories, also those below the floor.
 
-With --json: {version, query, missing_phrase, memories: [{scope, name, category, title, text,
-…, relevance, weak, type, matched, passage}]}, `passage` being the most similar
-part of a long text, `cut` being true where `text` is only that, and `weak` being
-true where the memory is unsure; with --explain also {explain: {similarity,
-words, related, meaning, importance_factor, recency_factor}}. With --answer also {answer, relevant, model, warnings}, each
-memory has its number, and those that the answer is based on are among them;
-answer is null if the memories hold none, or if no model answered: then
-model.error holds the reason (model is null if none is set up).")]
+With --json: {version, query, memories: [{scope, name, category, title, text, …,
+relevance, weak, type, matched, passage}]}, `passage` being the most similar
+part of a long text; `cut` is true where `text` is only that, `weak` where the
+memory is unsure. `missing_phrase` holds quoted words that no memory has. With
+--explain also {explain: {similarity, words, related, meaning,
+importance_factor, recency_factor}}. With --answer also {answer, relevant,
+model, warnings}, each memory has its number, and those that the answer is based
+on are among them; answer is null if the memories hold none, or if no model
+answered: then model.error holds the reason (model is null if none is set up).")]
 pub(crate) struct QueryArgs {
     /// The question, in words
     #[arg(required = true, value_name = "QUESTION")]
