@@ -11,7 +11,7 @@ use memories::notebook::SharedSnapshot;
 use memories::search::embedded::StaticModel;
 use memories::search::embedder::{EmbedError, Embedder};
 use memories::search::filter::Filter;
-use memories::search::{Hit, SearchError, SearchResults, SearchSettings, Searcher};
+use memories::search::{Hit, Question, SearchError, SearchResults, SearchSettings, Searcher};
 use memories::store::Store;
 use memories::types::{Category, Memory, Scope, Span};
 use proptest::prelude::*;
@@ -283,6 +283,30 @@ impl Embedder for Letters {
         };
         Ok(texts.iter().map(one).collect())
     }
+}
+
+#[test]
+fn weak_hits_are_few_the_last_and_only_where_they_are_wanted() {
+    let mut document = Document::parse(String::new());
+    for town in ["Arden", "Belmont", "Corby", "Dunmore", "Elsham"] {
+        let text = format!("The library of {town} is closed on Mondays.");
+        document.add(&Scope::World, "", &Memory::new(Category::note(), town, text)).unwrap();
+    }
+    let world = World::of(&document.into_text().unwrap());
+    let files = SharedSnapshot::new(world.store.clone());
+    let searcher = Searcher::new(files, SearchSettings::default(), Box::new(StaticModel::new()));
+    let ask = |question: Question<'_>, most| searcher.query(question, &Filter::default(), most).unwrap().hits;
+    let question = Question::new(
+        "which spaceship with telescopes, engines, zeppelins, quarks, nebulae, robots and lasers has a library?",
+    );
+    let sure = ask(question, 9);
+    assert!(sure.iter().all(|hit| hit.relevance >= 0.15), "{sure:?}");
+    let all = ask(question.with_weak(), 9);
+    assert_eq!((&all[..sure.len()], all.len()), (&sure[..], sure.len() + 3));
+    assert!(all[sure.len()..].iter().all(|hit| hit.is_weak && hit.relevance < 0.15), "{all:?}");
+    assert_eq!(ask(question.with_weak(), sure.len() + 1).len(), sure.len() + 1);
+    // No word of this question is in a memory.
+    assert_eq!(ask(Question::new("zyxw").with_weak(), 9), []);
 }
 
 #[test]

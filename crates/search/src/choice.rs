@@ -1,7 +1,7 @@
 //! The choice of hits: which memories answer a question, given the similarity of each.
 //!
-//! A library with similarities enters, and what is wanted; hits leave, the most relevant first. Those below the floor come
-//! last, and only where they are wanted.
+//! A library with similarities enters, and what is wanted; hits leave, the most relevant first. Those below the floor
+//! come last, and only where they are wanted.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;

@@ -31,7 +31,8 @@ const COMMON: [(&str, &str); 16] = [
     ),
     (
         "de",
-        "der die das den dem des ein eine einen einem einer und oder nicht ist sind war mit ohne von zu zum zur im am \
+        "wie wer wo wann warum wieso welche welcher welches der die das den dem des ein eine einen einem einer und oder \
+         nicht ist sind war mit ohne von zu zum zur im am \
          auf aus bei nach hier dort wenn als auch kein keine keinen man sich es er sie du wird werden kann fur durch \
          nimm gehe geh offne schliesse schließe lies schau untersuche norden suden osten westen",
     ),

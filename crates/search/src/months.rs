@@ -36,7 +36,8 @@ pub(crate) const NAMES: &[(&str, u8)] = &[
     ("dicembre", 12), ("dezembro", 12),
 ];
 
-/// True for a name that means something else, too, where no day or year stands beside it. `May` is a month, `may` a verb.
+/// True for a name that means something else, too, where no day or year stands beside it. `May` is a month, `may` a
+/// verb.
 pub(crate) fn is_ambiguous(name: &str) -> bool {
     const NAMES: [&str; 9] = ["mar", "march", "mars", "marzo", "mai", "mei", "maart", "mayo", "augustus"];
     name == "may" || NAMES.iter().any(|other| name.eq_ignore_ascii_case(other))

@@ -204,13 +204,13 @@ impl ParsedQuery {
             }
         }
         mark_words(&mut terms);
-        terms.extend(spans.iter().filter_map(|span| term_of_span(&span.words)));
+        terms.extend(spans.iter().filter_map(|span| term_of_span(&span.words, is_time)));
         let undated = undated(asked);
         // A question that is nothing but a time still needs a vector.
         let undated =
             if undated.chars().any(char::is_alphanumeric) { undated.into_owned() } else { text.to_owned() };
         let mut meant = words(&undated);
-        meant.retain(|word| !is_stop_word(word));
+        meant.retain(|word| !is_stop_word(word) && !is_common(language, word));
         let number_of = |word: &String| terms.iter().position(|term| term.stem == stem(word));
         let meant = meant.into_iter().filter_map(|word| number_of(&word).map(|term| (word, term))).collect();
         Some(ParsedQuery { text: text.to_owned(), undated, terms, meant, is_time, phrase: Phrase::of(text) })
@@ -279,13 +279,14 @@ fn without(text: &str, spans: &[NamedSpan]) -> String {
     out + &text[end..]
 }
 
-/// The term of a span of time: a text has it that has one of its words.
-fn term_of_span(words: &[String]) -> Option<Term> {
+/// The term of a span of time: a text has it that has one of its words. Only where nothing but a time is asked for, a text
+/// has to do with the query by its time alone.
+fn term_of_span(words: &[String], is_word: bool) -> Option<Term> {
     let (first, others) = words.split_first()?;
     let stem_of = |word: &String| stem(word).into_owned();
     let synonyms = others.iter().map(|word| Synonym { stem: stem_of(word), tenths: 10 }).collect();
     let (word, stem, parts) = (first.clone(), stem_of(first), Vec::new());
-    Some(Term { word, stem, synonyms, parts, weight: DATE, has_meaning: false, is_word: true })
+    Some(Term { word, stem, synonyms, parts, weight: DATE, has_meaning: false, is_word })
 }
 
 /// The parts of each word that has some, by the word.

@@ -1,8 +1,8 @@
 //! The phrase that a question quotes, and that memories should have.
 //!
-//! A question enters; its phrase leaves, or none. Quotation marks in a text that was pasted, such as an error message, are
-//! no wish of whoever asks: a question has no phrase where it speaks of an error, has a colon before the quotation, or
-//! quotes several times.
+//! A question enters; its phrase leaves, or none. Quotation marks in a text that was pasted, such as an error message,
+//! are no wish of whoever asks: a question has no phrase where it speaks of an error, has a colon before the quotation,
+//! or quotes several times.
 
 use crate::words::{stem, words};
 
@@ -37,8 +37,8 @@ fn stems(text: &str) -> Vec<String> {
     words(text).iter().map(|word| stem(word).into_owned()).collect()
 }
 
-/// The parts of a text within `"…"`, `“…”` or `„…“`, each with the place of its first mark. A mark without a counterpart
-/// quotes nothing.
+/// The parts of a text within `"…"`, `“…”` or `„…“`, each with the place of its first mark. A mark without a
+/// counterpart quotes nothing.
 fn quotations(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     std::iter::from_fn(move || {

@@ -1,8 +1,8 @@
 //! Dates that a question says in relation to a day: `yesterday`, `3 days ago`, `last week`, 上周, 先月.
 //!
 //! A question enters with the day that counts as today; the spans of time that it names leave, each with its place and
-//! the words by which texts of this time are found ([`mod@crate::dates`]): the days of up to a week, else the months, or
-//! the years of whole years.
+//! the words by which texts of this time are found ([`mod@crate::dates`]): the days of up to a week, else the months,
+//! or the years of whole years.
 
 use std::ops::Range;
 

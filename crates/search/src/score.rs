@@ -171,8 +171,8 @@ impl Counted {
 /// Scores every text of a corpus against a query.
 ///
 /// Document frequencies are counted over the texts for which `counts` is true, which leaves out superseded ones.
-/// `statistics` are those of the corpus about this query. `None` if the corpus is inconsistent, which only a damaged index
-/// can cause.
+/// `statistics` are those of the corpus about this query. `None` if the corpus is inconsistent, which only a damaged
+/// index can cause.
 pub(crate) fn score(
     corpus: &Corpus,
     query: &ParsedQuery,

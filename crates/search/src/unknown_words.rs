@@ -1,8 +1,8 @@
 //! Words of a query that no text has: their parts, and the word of a text that was probably meant.
 //!
 //! A query enters with the statistics of its words; the query with more words leaves, or `None` where it needs none. An
-//! unknown word is cut as the words of texts are. One of letters is taken for a slip of the nearest word of a text, which
-//! begins with the same letter: at a distance of 1, from eight letters on of 2 (a letter that is missing, too much or
+//! unknown word is cut as the words of texts are. One of letters is taken for a slip of the nearest word of a text. That
+//! begins with the same letter, at a distance of 1, from eight letters on of 2 (a letter that is missing, too much or
 //! another, or two that are swapped). Of equally near words the one that most texts have counts, then the first by
 //! alphabet.
 

@@ -79,8 +79,8 @@ impl<'a> Words<'a> {
         self.bytes(start as usize, length)
     }
 
-    /// The first byte of a word's stem and the length of the stem in bytes; where the stem is not stored, the first byte
-    /// of the word and `None`.
+    /// The first byte of a word's stem and the length of the stem in bytes; where the stem is not stored, the first
+    /// byte of the word and `None`.
     #[inline]
     pub(super) fn shape(&self, number: u32) -> (u8, Option<u8>) {
         let Word { start, length, kept, ending, .. } = self.at(number);
