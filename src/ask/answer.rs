@@ -6,7 +6,8 @@ use crate::ask::grounded::GroundedQuestion;
 use crate::ask::prompt::{MAX_MEMORIES, memory_json, weight};
 use memories_llm::redact::redacted;
 use memories_llm::{Model, ModelError, ModelUse};
-use memories_search::{Hit, SearchResults};
+use memories_recall::budget::{estimate_tokens, within};
+use memories_search::{Hit, SearchResults, cut_to_passages};
 
 pub(crate) use crate::ask::grounded::GroundedAnswer;
 
@@ -44,7 +45,8 @@ pub(crate) fn memories_to_read<E>(
 }
 
 /// Lets the model answer a question from hits, of which there is at least one. The numbers of the
-/// answer count the hits from 1.
+/// answer count the hits from 1. In a prompt the memories take no more than `tokens`: long texts are cut to their
+/// passages, those of the last hits first, and then the last hits are left out.
 ///
 /// # Errors
 ///
@@ -52,15 +54,20 @@ pub(crate) fn memories_to_read<E>(
 pub(crate) fn answer(
     model: &dyn Model,
     question: &str,
-    hits: &[&Hit],
+    hits: &[Hit],
+    tokens: usize,
 ) -> Result<(GroundedAnswer, ModelUse), ModelError> {
-    let memories: Vec<Value> = hits.iter().enumerate().map(|(at, hit)| hit_json(at + 1, hit)).collect();
+    let mut hits = hits.to_vec();
+    cut_to_passages(hits.iter_mut(), tokens, |hit| estimate_tokens(&hit_json(1, hit).to_string()));
+    let memories = (1..).zip(&hits).map(|(number, hit)| hit_json(number, hit)).collect();
+    let memories = within(memories, Some(tokens), Value::to_string);
+    let shown = memories.len();
     let question = GroundedQuestion {
         system: SYSTEM,
         field: "answer",
         block: "MEMORIES",
         data: json!({"question": redacted(question), "memories": memories}),
-        shown: hits.len(),
+        shown,
         max_sentences: MAX_SENTENCES,
     };
     question.ask(model)

@@ -9,6 +9,7 @@ use memories_document::types::text::truncate;
 use memories_document::types::{Memory, Scope};
 use memories_llm::redact::redacted;
 use memories_llm::{Model, ModelError, ModelUse};
+use memories_recall::budget::within;
 
 /// Longest summary, in sentences.
 const MAX_SENTENCES: usize = 3;
@@ -43,15 +44,24 @@ pub(crate) struct Summary {
     pub(crate) warnings: Vec<String>,
 }
 
-/// Lets the model summarise a section that has live memories.
+/// Lets the model summarise a section that has live memories. In a prompt these take no more than `tokens`.
 ///
 /// # Errors
 ///
 /// See [`ModelError`]; a rejected answer is [`ModelError::Unusable`].
-pub(crate) fn summarize(model: &dyn Model, scope: &Scope, section: &Section) -> Result<Summary, ModelError> {
+pub(crate) fn summarize(
+    model: &dyn Model,
+    scope: &Scope,
+    section: &Section,
+    tokens: usize,
+) -> Result<Summary, ModelError> {
     let live: Vec<&Memory> = section.live().collect();
     let count = live.len();
-    let chosen = first_by(live, MAX_MEMORIES, |memory| weight(memory));
+    let mut first = live.clone();
+    first.sort_by_key(|memory| weight(memory));
+    first.truncate(MAX_MEMORIES);
+    let fitting = within(first, Some(tokens), |memory| memory_json(1, memory).to_string()).len();
+    let chosen = first_by(live, fitting, |memory| weight(memory));
     let memories: Value = (1..).zip(&chosen).map(|(number, memory)| memory_json(number, memory)).collect();
     let tried = section.tried.iter().rev().take(MAX_TRIED).map(|tried| {
         let reply = truncate(redacted(&tried.reply).trim(), REPLY_CHARS);

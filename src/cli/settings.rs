@@ -370,6 +370,7 @@ fn read_llm(
     file.set("llm.timeout", duration, &mut config.limits.timeout)?;
     file.set("llm.max_retries", small, &mut config.limits.max_retries)?;
     file.set("llm.max_output_tokens", small, &mut config.max_output_tokens)?;
+    file.set("llm.max_memory_tokens", size, &mut config.max_memory_tokens)?;
     config.temperature = file.read("llm.temperature", number)?;
     file.choose(None, "llm.structured_output", &mut config.structured_output)?;
     let keys = read_keys(&config, environment);

@@ -124,6 +124,9 @@ pub struct Config {
     pub limits: RequestLimits,
     /// Longest answer, in tokens. Default: 500.
     pub max_output_tokens: u32,
+    /// Most that memories take in a question about them, in tokens. Default: 3000, so that the question and its answer
+    /// fit into the 4096 that a local server allows unless it is told otherwise.
+    pub max_memory_tokens: usize,
     /// Sampling temperature. Default: 0; at Anthropic, whose newer models refuse the field, the model's own.
     pub temperature: Option<f64>,
     /// How JSON is asked for. Default: [`StructuredOutput::Auto`].
@@ -146,6 +149,7 @@ impl Default for Config {
             replay: None,
             limits: RequestLimits::new(Duration::from_secs(60)),
             max_output_tokens: 500,
+            max_memory_tokens: 3000,
             temperature: None,
             structured_output: StructuredOutput::Auto,
             refusals: Refusals::default(),

@@ -20,6 +20,21 @@ pub fn estimate_tokens(text: &str) -> usize {
     count_tokens(text).max(text.len().div_ceil(BYTES_PER_TOKEN))
 }
 
+/// The first items that fit into a budget of tokens, if there is one; always at least one.
+pub fn within<T>(items: Vec<T>, tokens: Option<usize>, text: impl Fn(&T) -> String) -> Vec<T> {
+    let Some(mut left) = tokens else { return items };
+    let mut kept = Vec::new();
+    for item in items {
+        let cost = estimate_tokens(&text(&item));
+        if cost > left && !kept.is_empty() {
+            break;
+        }
+        left = left.saturating_sub(cost);
+        kept.push(item);
+    }
+    kept
+}
+
 /// The sum over the words, numbers, marks and line breaks of a text, which is a part of the estimate.
 fn count_tokens(text: &str) -> usize {
     let mut rest = text.as_bytes();

@@ -44,7 +44,8 @@ Examples:
 
 With --answer a model answers in at most two sentences, and names the memories
 that the answer is based on; without a model those found are listed. It reads
-the 40 best ranked memories, also those below the floor.
+the best ranked memories, also those below the floor: at most 40, and as many as
+`[llm] max_memory_tokens` holds.
 
 With --json: {version, query, memories: [{scope, name, category, title, text, …,
 relevance, weak, type, matched, passage}]}, `passage` being the most similar

@@ -66,8 +66,8 @@ pub fn run(mut cli: Cli<'_>, args: SummarizeArgs) -> Result<u8, Failure> {
     };
     let instead = format!("`memories recall {scope}` shows what is known without a model");
     let Some(model) = model.choose(&mut cli)?.model else { return Err(no_model(&instead)) };
-    let summary =
-        summarize(&*model, &scope, &section).map_err(|error| Failure::from(error).hint(&instead))?;
+    let summary = summarize(&*model, &scope, &section, cli.settings.llm.max_memory_tokens)
+        .map_err(|error| Failure::from(error).hint(&instead))?;
     cli.ui.warnings(&summary.warnings);
     if cli.ui.json {
         return cli.ui.json_answer(&json!({

@@ -126,6 +126,7 @@ mod tests {
         "hooks.enabled",
         "hooks.hold",
         "hooks.max_tokens",
+        "llm.max_memory_tokens",
         "llm.max_output_tokens",
         "llm.max_retries",
         "llm.structured_output",

@@ -156,7 +156,7 @@ fn answered(
     };
     call.watcher.goes_on()?;
     let model = ReportingModel { model, watcher: call.watcher };
-    let (answered, _) = match answer(&model, question, &hits.iter().collect::<Vec<_>>()) {
+    let (answered, _) = match answer(&model, question, &hits, call.memories.setup.llm.max_memory_tokens) {
         Ok(answered) => answered,
         Err(error) => return plain(format!("{error}; these are the memories themselves")),
     };

@@ -97,8 +97,8 @@ fn ask(
 ) -> Result<(GroundedAnswer, ModelUse), Unanswered> {
     let Choice { model, .. } = model.choose(cli).map_err(|failure| Unanswered::Failed(failure.message()))?;
     let Some(model) = model else { return Err(Unanswered::NoModel) };
-    let hits: Vec<&Hit> = hits.iter().collect();
-    ask_model(&*model, question, &hits).map_err(|error| Unanswered::Failed(error.to_string()))
+    let tokens = cli.settings.llm.max_memory_tokens;
+    ask_model(&*model, question, hits, tokens).map_err(|error| Unanswered::Failed(error.to_string()))
 }
 
 /// Prints the two lines of the answer. The memories that it is based on follow.

@@ -12,7 +12,7 @@ use memories_document::types::frame::{lines, one_line, text_below};
 use memories_document::types::model_text::ModelText;
 use memories_document::types::{Persistence, Status, written_by};
 use memories_notebook::MemoryObjects;
-use memories_recall::budget::estimate_tokens;
+use memories_recall::budget::{estimate_tokens, within};
 use memories_search::filter::MemoryKind;
 use memories_search::parsed_query::ParsedQuery;
 use memories_search::{ANSWER_TOKENS, Hit, SearchResults, cut_to_passages};
@@ -28,21 +28,6 @@ fn nothing_found(answer: &SearchResults) -> &'static str {
 /// What is said before the hits if no memory has the quoted phrase.
 fn without_phrase(phrase: &str) -> String {
     format!("No memory has \"{}\"; nearest:\n", ModelText::of(&one_line(phrase)))
-}
-
-/// The first items that fit into a budget of tokens, if there is one; always at least one.
-fn within<T>(items: Vec<T>, tokens: Option<usize>, text: impl Fn(&T) -> String) -> Vec<T> {
-    let Some(mut left) = tokens else { return items };
-    let mut kept = Vec::new();
-    for item in items {
-        let cost = estimate_tokens(&text(&item));
-        if cost > left && !kept.is_empty() {
-            break;
-        }
-        left = left.saturating_sub(cost);
-        kept.push(item);
-    }
-    kept
 }
 
 /// Numbered hits that fit into a budget of tokens.
