@@ -446,7 +446,7 @@ fn where_nothing_can_be_written_there_is_an_answer_and_no_index() {
 
 #[test]
 fn few_entries_need_no_index() {
-    let world = World::new(200);
+    let world = World::new(100);
     world.titles(QUESTIONS[0]);
     assert!(!world.store.folder().exists());
 }
