@@ -183,7 +183,7 @@ impl Memories {
     }
 
     /// Searches without the memories of other agents. With `all`, there is no least relevance: the filter
-    /// alone decides.
+    /// alone decides, and no hit is weak.
     pub(super) fn search<'a>(
         &self,
         watcher: &Watcher,
@@ -198,7 +198,10 @@ impl Memories {
         watcher.goes_on()?;
         lock(&self.searching).push(watcher.clone());
         let results = if all {
-            self.searcher.query_all(question, &filter, most)
+            self.searcher.query_all(question, &filter, most).map(|mut results| {
+                results.hits.iter_mut().for_each(|hit| hit.is_weak = false);
+                results
+            })
         } else {
             self.searcher.query(question, &filter, most)
         };

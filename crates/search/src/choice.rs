@@ -123,7 +123,9 @@ impl Library {
             if phrase.is_some() {
                 best.insert(Hit { is_weak: false, ..hit });
             } else if hit.relevance >= settings.floor || each[at].has_characters {
-                best.insert(hit);
+                // Of a question in another language the embedded model knows pieces alone.
+                let is_weak = hit.is_weak || question.is_foreign && !each[at].has_word;
+                best.insert(Hit { is_weak, ..hit });
             } else if may_be_weak(at) {
                 weak.insert(Hit { is_weak: true, ..hit });
             }

@@ -161,6 +161,8 @@ pub struct ParsedQuery {
     pub terms: Vec<Term>,
     /// The words of `undated` that are terms, each with the number of its term, as often as they occur.
     pub(crate) meant: Vec<(String, usize)>,
+    /// True if it has small words of a language that is not English.
+    pub(crate) is_foreign: bool,
     /// True if it says nothing but a time; then only the time counts.
     pub(crate) is_time: bool,
     /// What it quotes: memories with it are preferred to all others.
@@ -192,6 +194,8 @@ impl ParsedQuery {
         let mut terms: Vec<Term> = Vec::new();
         let mut parts = parts_of_words(asked);
         let language = foreign_language(&query_words, asked);
+        let is_of_language = |word: &String| is_common(language, word) && !is_stop_word(word);
+        let is_foreign = query_words.iter().any(is_of_language);
         for word in query_words.iter().filter(|word| !is_stop_word(word)) {
             let stem = stem(word).into_owned();
             if terms.len() < MAX_TERMS && !terms.iter().any(|term| term.stem == stem) {
@@ -213,7 +217,8 @@ impl ParsedQuery {
         meant.retain(|word| !is_stop_word(word) && !is_common(language, word));
         let number_of = |word: &String| terms.iter().position(|term| term.stem == stem(word));
         let meant = meant.into_iter().filter_map(|word| number_of(&word).map(|term| (word, term))).collect();
-        Some(ParsedQuery { text: text.to_owned(), undated, terms, meant, is_time, phrase: Phrase::of(text) })
+        let (text, phrase) = (text.to_owned(), Phrase::of(text));
+        Some(ParsedQuery { text, undated, terms, meant, is_foreign, is_time, phrase })
     }
 
     /// Adds a word that stands beside another one of the query, unless it says nothing or is there.
@@ -351,6 +356,19 @@ mod tests {
             ["episod", "3", "turn", "12", "ep3", "t12"]
         );
         assert_eq!(ParsedQuery::parse(" ?! ", &Synonyms::default()), None);
+    }
+
+    #[test]
+    fn a_language_is_known_by_small_words_that_english_lacks() {
+        for (text, is_foreign) in [
+            ("Wie heißt der Bürgermeister von Hamburg", true),
+            ("où est la clé de la cave", true),
+            ("how do I get inside", false),
+            ("where is the die", false),
+            ("ключ", false),
+        ] {
+            assert_eq!(question(text).is_foreign, is_foreign, "{text}");
+        }
     }
 
     #[test]
