@@ -34,7 +34,7 @@ use memories_document::types::lock::lock;
 use memories_notebook::{Clock, MemoryObjects, Notebook};
 use memories_recall::Limits;
 use memories_search::filter::Filter;
-use memories_search::{SearchError, Searcher};
+use memories_search::{Question, SearchError, Searcher};
 use memories_store::StoreError;
 use memories_web::{BodyRoom, Guard, Refusal, Token};
 
@@ -101,6 +101,7 @@ struct Door {
     live: Mutex<Live>,
     news: broadcast::Sender<News>,
     searcher: Searcher,
+    clock: Clock,
     edits: Mutex<Edits>,
     bodies: BodyRoom,
     /// A permit for each answer that is worked at.
@@ -138,7 +139,7 @@ pub fn serve(
     let cookie = session.map(|session| (format!("memories-{port}"), session));
     let page =
         PageFacts { title, file, made: clock.now(), mode: "serve", server: clock.fresh_id(), can_edit };
-    let live = Live::open(notebook.store().clone(), page.clone(), recall, clock)?;
+    let live = Live::open(notebook.store().clone(), page.clone(), recall, clock.clone())?;
     let (news, _) = broadcast::channel(KEPT_NEWS);
     let door = Arc::new(Door {
         guard,
@@ -146,6 +147,7 @@ pub fn serve(
         live: Mutex::new(live),
         news,
         searcher,
+        clock,
         edits: Mutex::new(Edits::new(notebook)),
         bodies: BodyRoom::new(MAX_BODY, MAX_BODIES),
         working: Semaphore::new(MAX_WORK),
@@ -325,12 +327,17 @@ fn event(name: &str, data: String) -> Event {
 
 fn search(door: &Door, question: &str) -> Response {
     let found = || -> Result<serde_json::Value, SearchError> {
+        let now = door.clock.now();
+        let question = Question::new(question).at(&now).with_weak();
         let found = door.searcher.query(question, &Filter::default(), HITS)?;
         let files = door.searcher.files().current()?;
         let objects = MemoryObjects::of(&files);
         let memories = found.hits.iter().map(|hit| {
             let mut object = json!(objects.object(&hit.scope, &hit.name, &hit.memory));
             object["relevance"] = json!((f64::from(hit.relevance) * 1000.0).round() / 1000.0);
+            if hit.is_weak {
+                object["weak"] = json!(true);
+            }
             object
         });
         Ok(json!({"version": 1, "query": found.question.text, "memories": memories.collect::<Vec<_>>()}))

@@ -85,9 +85,10 @@
       try {
         const answer = await (await fetch(`search?q=${encodeURIComponent(question)}`)).json();
         if (answer.error) return { hits: names, note: `${answer.error}${answer.hint ? `. Hint: ${answer.hint}` : ""}` };
-        const hits = answer.memories.map(({ scope, title }) => ({
+        const hits = answer.memories.map(({ scope, title, weak }) => ({
           scope,
           title,
+          weak,
           name: this.app.world.nameOf(scope, this.app.world.last),
         }));
         return { hits: [...names, ...hits], note: "Found by meaning, in the present." };
@@ -108,6 +109,7 @@
               { type: "button", class: "hit", on: { click: () => this.open(hit) } },
               element("span", { class: "hit-name" }, data(hit.name)),
               hit.title ? element("span", { class: "hit-title" }, data(hit.title)) : "",
+              hit.weak ? element("span", { class: "soft", text: " (unsure)" }) : "",
             ),
           ),
         );
