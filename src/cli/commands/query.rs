@@ -10,7 +10,7 @@ use crate::ask::answer::memories_to_read;
 use crate::cli::commands::common::find_scopes;
 use crate::cli::commands::memory_args::{bare_tag, episode_number};
 use crate::cli::commands::model_args::ModelArgs;
-use crate::cli::commands::query::hits::{HitObjects, Listing};
+use crate::cli::commands::query::hits::{HitObjects, Listing, with_missing_phrase};
 use crate::cli::commands::query::unknown::hint_at_unknown;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
@@ -152,11 +152,8 @@ pub fn run(mut cli: Cli<'_>, args: QueryArgs) -> Result<u8, Failure> {
         let files = searcher.files().current()?;
         let objects = HitObjects { objects: MemoryObjects::of(&files), question: &found.question, explain };
         let memories = objects.list(&mut found.hits, max_tokens);
-        let mut answer = json!({"query": found.question.text, "memories": memories});
-        if let Some(phrase) = &found.missing_phrase {
-            answer["missing_phrase"] = json!(phrase);
-        }
-        return cli.ui.json_answer(&answer);
+        let answer = json!({"query": found.question.text, "memories": memories});
+        return cli.ui.json_answer(&with_missing_phrase(answer, &found));
     }
     Listing::of(&mut found, max_tokens, explain).show(cli.ui, &found)
 }

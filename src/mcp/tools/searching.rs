@@ -67,8 +67,9 @@ pub(crate) fn answer_of(
     shown: impl Fn(usize, &Hit) -> String,
 ) -> Answer {
     let missing = results.missing_phrase.as_ref().filter(|_| !results.hits.is_empty());
-    let mut text =
-        missing.map_or_else(String::new, |phrase| format!("No memory has \"{phrase}\"; nearest:\n"));
+    let mut text = missing.map_or_else(String::new, |phrase| {
+        format!("No memory has \"{}\"; nearest:\n", continued(phrase, INDENT))
+    });
     let mut values = Vec::new();
     let mut hits = results.hits.clone();
     cut_to_passages(hits.iter_mut(), ANSWER_TOKENS, |hit| estimate_tokens(&shown(1, hit)));

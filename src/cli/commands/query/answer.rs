@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::ask::answer::{GroundedAnswer, answer as ask_model};
 use crate::cli::commands::common::counted;
 use crate::cli::commands::model_args::ModelArgs;
-use crate::cli::commands::query::hits::{HitObjects, Listing};
+use crate::cli::commands::query::hits::{HitObjects, Listing, with_missing_phrase};
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use memories_document::types::frame::{INDENT, continued};
@@ -51,14 +51,14 @@ pub(super) fn run(
         }
         Some(Err(Unanswered::Failed(problem))) => cli.ui.warning(problem),
     }
+    let based_on: &[usize] = answer.iter().flatten().next().map_or(&[], |(answered, _)| &answered.numbers);
+    let numbered = |is_wanted: &dyn Fn(usize) -> bool| numbered(hits, based_on, is_wanted);
     if cli.ui.json {
-        let based_on: &[usize] =
-            answer.iter().flatten().next().map_or(&[], |(answered, _)| &answered.numbers);
         let listing =
-            Listing::take(numbered(hits, |number| number <= listed), &found.question, max_tokens, explain);
+            Listing::take(numbered(&|number| number <= listed), &found.question, max_tokens, explain);
         let is_shown =
             |number| listing.hits.iter().any(|(shown, _)| *shown == number) || based_on.contains(&number);
-        let mut shown = numbered(hits, is_shown);
+        let mut shown = numbered(&is_shown);
         let objects = HitObjects { objects: MemoryObjects::of(files), question: &found.question, explain };
         objects.cut(shown.iter_mut().map(|(_, hit)| hit), max_tokens);
         let memories = shown.into_iter().map(|(number, hit)| {
@@ -67,26 +67,26 @@ pub(super) fn run(
             value
         });
         let memories = memories.collect();
-        return cli.ui.json_answer(&answer_json(&found.question.text, answer, memories));
+        let value = answer_json(&found.question.text, answer, memories);
+        return cli.ui.json_answer(&with_missing_phrase(value, &found));
     }
-    let Some(Ok((answered, _))) = answer else {
+    let Some(Ok((answered, _))) = &answer else {
         return Listing::of(&mut found, max_tokens, explain).show(cli.ui, &found);
     };
-    show_answer(&mut cli, &answered, listed)?;
+    show_answer(&mut cli, answered, listed)?;
     if answered.text.is_none() {
         return Ok(0);
     }
-    let based_on = numbered(hits, |number| answered.numbers.contains(&number));
-    Listing::take(based_on, &found.question, max_tokens, explain).show(cli.ui, &found)
+    let shown = numbered(&|number| based_on.contains(&number));
+    Listing::take(shown, &found.question, max_tokens, explain).show(cli.ui, &found)
 }
 
-/// The hits with the wanted numbers.
-fn numbered(hits: &[Hit], is_wanted: impl Fn(usize) -> bool) -> Vec<(usize, Hit)> {
-    (1..)
-        .zip(hits)
-        .filter(|(number, _)| is_wanted(*number))
-        .map(|(number, hit)| (number, hit.clone()))
-        .collect()
+/// The hits with the wanted numbers. Those that an answer is based on are sure: the model has read them.
+fn numbered(hits: &[Hit], based_on: &[usize], is_wanted: &dyn Fn(usize) -> bool) -> Vec<(usize, Hit)> {
+    let wanted = (1..).zip(hits).filter(|(number, _)| is_wanted(*number));
+    let mut wanted: Vec<(usize, Hit)> = wanted.map(|(number, hit)| (number, hit.clone())).collect();
+    wanted.iter_mut().for_each(|(number, hit)| hit.is_weak &= !based_on.contains(number));
+    wanted
 }
 
 fn ask(

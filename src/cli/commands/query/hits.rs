@@ -30,6 +30,14 @@ fn without_phrase(phrase: &str) -> String {
     format!("No memory has \"{}\"; nearest:\n", ModelText::of(&one_line(phrase)))
 }
 
+/// An answer in JSON with the quoted phrase that no memory has, if there is one.
+pub(super) fn with_missing_phrase(mut answer: Value, found: &SearchResults) -> Value {
+    if let Some(phrase) = &found.missing_phrase {
+        answer["missing_phrase"] = json!(phrase);
+    }
+    answer
+}
+
 /// Numbered hits that fit into a budget of tokens.
 pub(super) struct Listing {
     /// The hits to show, numbered from 1.
