@@ -48,6 +48,7 @@ mod dates;
 pub mod embedded;
 pub mod embedder;
 pub mod entries;
+mod error_places;
 pub mod filter;
 pub mod grounding;
 pub(crate) mod index;

@@ -10,6 +10,7 @@ use jiff::civil::Date;
 
 use crate::cjk::is_cjk_word;
 use crate::dates::{dated, undated, without_dates};
+use crate::error_places::words_of_places;
 use crate::language::{Language, is_common, language_of};
 use crate::quotes::Phrase;
 use crate::relative_dates::{NamedSpan, spans};
@@ -193,13 +194,14 @@ impl ParsedQuery {
         query_words.extend(origin_marks(&query_words));
         let mut terms: Vec<Term> = Vec::new();
         let mut parts = parts_of_words(asked);
+        let of_places = words_of_places(asked);
         let language = foreign_language(&query_words, asked);
         let is_of_language = |word: &String| is_common(language, word) && !is_stop_word(word);
         let is_foreign = query_words.iter().any(is_of_language);
         for word in query_words.iter().filter(|word| !is_stop_word(word)) {
             let stem = stem(word).into_owned();
             if terms.len() < MAX_TERMS && !terms.iter().any(|term| term.stem == stem) {
-                let is_small = is_common(language, word);
+                let is_small = is_common(language, word) || of_places.contains(word);
                 let weight = if is_small { ASKING } else { term_weight(word, &stem) };
                 let (word, synonyms) = (word.clone(), synonyms.of(&stem));
                 let parts = parts.remove(&word).unwrap_or_default();
@@ -214,7 +216,7 @@ impl ParsedQuery {
         let undated =
             if undated.chars().any(char::is_alphanumeric) { undated.into_owned() } else { text.to_owned() };
         let mut meant = words(&undated);
-        meant.retain(|word| !is_stop_word(word) && !is_common(language, word));
+        meant.retain(|word| !is_stop_word(word) && !is_common(language, word) && !of_places.contains(word));
         let number_of = |word: &String| terms.iter().position(|term| term.stem == stem(word));
         let meant = meant.into_iter().filter_map(|word| number_of(&word).map(|term| (word, term))).collect();
         let (text, phrase) = (text.to_owned(), Phrase::of(text));
