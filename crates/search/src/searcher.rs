@@ -154,6 +154,8 @@ impl Searcher {
         let missing = question.phrase.as_ref().filter(|_| hits.is_empty());
         if missing.is_some() {
             hits = choose(None);
+            // Whoever wants no weak hits, and not the phrase alone, gets what is sure in its place.
+            hits.retain(|hit| asked.wants_weak || settings.floor == 0.0 || !hit.is_weak);
         }
         let missing_phrase = missing.map(|phrase| phrase.text.clone());
         Ok(SearchResults { hits, entries: snapshot.entries().len(), question, missing_phrase, fallback })

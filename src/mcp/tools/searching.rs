@@ -32,7 +32,7 @@ const QUESTION: Parameter =
     Parameter::new("question", Text, "in words").required("ask in words, such as `where is the key?`");
 const QUERY: Parameter = Parameter::new("query", Text, "in words");
 const ANSWER: Parameter = Parameter::new("answer", Flag, "true: a model answers from them");
-const UNSURE: Parameter = Parameter::new("unsure", Flag, "true: also the nearest that have a word of it");
+const UNSURE: Parameter = Parameter::new("unsure", Flag, "also unsure ones");
 
 /// The search over everything, in the groups `places` and `self`.
 pub(crate) const QUERY_MEMORIES: Tool = Tool {
