@@ -19,8 +19,24 @@ use memories_document::grammar::write_reference;
 use memories_document::types::{Attempt, Category, Memory, Persistence, Scope, Status, Way};
 use memories_document::{Document, EntryText, Note, RegionKind, Section, keep_latest};
 
-/// The ways or actions of each line of evidence; `None` for a line that cannot be read by itself.
-type ItemsOfLines = HashMap<String, Option<Vec<Item>>, FixedState>;
+/// The evidence of one list that was read so far.
+#[derive(Debug, Default)]
+struct KnownEvidence {
+    /// The ways or actions of each line; `None` for a line that cannot be read by itself.
+    items_of_line: HashMap<String, Option<Vec<Item>>, FixedState>,
+    /// A line of many actions is a new one at each turn, most of its actions are not.
+    item_of_attempt: HashMap<Attempt, Item, FixedState>,
+}
+
+/// A section without its lines of evidence.
+#[derive(Debug)]
+struct Rest {
+    text: String,
+    name: String,
+    is_game: bool,
+    /// The numbers of visits, memories and notes.
+    numbers: Vec<u32>,
+}
 
 /// All parts that the sections ever had.
 #[derive(Debug, Default)]
@@ -31,7 +47,9 @@ pub(super) struct Parts {
     /// By the lines of the file.
     number_of_entry: HashMap<String, u32, FixedState>,
     /// By the number of the list in [`LISTS`], and whether it is the game's.
-    items_of_line: HashMap<(usize, bool), ItemsOfLines, FixedState>,
+    evidence: HashMap<(usize, bool), KnownEvidence, FixedState>,
+    /// The last one by the heading of its section.
+    rests: HashMap<String, Rest, FixedState>,
     /// The actions and ways of items, as they are compared.
     keys: Strings,
     /// By its JSON.
@@ -85,22 +103,33 @@ impl Parts {
     fn of_lines(&mut self, text: &str) -> Option<SectionParts> {
         let evidence::Cut { rest, lines } = evidence::cut(text)?;
         let heading = text.split_inclusive('\n').next()?;
-        let document = Document::parse(rest);
+        if self.rests.get(heading).is_none_or(|last| last.text != rest) {
+            let rest = self.read_rest(rest)?;
+            self.rests.insert(heading.to_owned(), rest);
+        }
+        let Rest { name, is_game, numbers, .. } = self.rests.get(heading)?;
+        let (name, is_game, mut numbers) = (name.clone(), *is_game, numbers.clone());
+        let mut lists = [const { Vec::new() }; LISTS.len()];
+        for (list, line) in lines {
+            lists[list].extend_from_slice(self.items(heading, is_game, list, line)?);
+        }
+        for mut list in lists {
+            keep_latest(&mut list, |item| item.key, |item| item.moment);
+            numbers.extend(list.iter().map(|item| item.number));
+        }
+        Some(SectionParts { name, numbers })
+    }
+
+    /// Reads a section without its lines of evidence. `None` where some are left in it.
+    fn read_rest(&mut self, text: String) -> Option<Rest> {
+        let document = Document::parse(text.clone());
         let scope = &document.headings().next()?.scope;
         let section = document.section_without_memories(scope)?;
         if LISTS.iter().any(|list| evidence::count(*list, &section) > 0) {
             return None;
         }
-        let mut lists = [const { Vec::new() }; LISTS.len()];
-        for (list, line) in lines {
-            lists[list].extend_from_slice(self.items(heading, *scope == Scope::Game, list, line)?);
-        }
-        let mut numbers = self.numbers_of_rest(&document, scope, &section);
-        for mut list in lists {
-            keep_latest(&mut list, |item| item.key, |item| item.moment);
-            numbers.extend(list.iter().map(|item| item.number));
-        }
-        Some(SectionParts { name: section.name, numbers })
+        let numbers = self.numbers_of_rest(&document, scope, &section);
+        Some(Rest { text, name: section.name, is_game: *scope == Scope::Game, numbers })
     }
 
     /// The parts of sections that are read as a whole.
@@ -134,19 +163,20 @@ impl Parts {
     /// The ways or actions of a line of evidence, which stands below the heading of its section. Actions of a game are
     /// compared in their own way, so a line of its section is another one.
     fn items(&mut self, heading: &str, is_game: bool, list: usize, line: &str) -> Option<&[Item]> {
-        let is_known = |known: &ItemsOfLines| known.contains_key(line);
-        if !self.items_of_line.get(&(list, is_game)).is_some_and(is_known) {
-            let items = self.read_line(heading, LISTS[list], line);
-            self.items_of_line.entry((list, is_game)).or_default().insert(line.to_owned(), items);
+        let of_list = (list, is_game);
+        if !self.evidence.get(&of_list).is_some_and(|known| known.items_of_line.contains_key(line)) {
+            let items = self.read_line(heading, list, line);
+            self.evidence.entry(of_list).or_default().items_of_line.insert(line.to_owned(), items);
         }
-        self.items_of_line.get(&(list, is_game))?.get(line)?.as_deref()
+        self.evidence.get(&of_list)?.items_of_line.get(line)?.as_deref()
     }
 
-    fn read_line(&mut self, heading: &str, list: RegionKind, line: &str) -> Option<Vec<Item>> {
-        let document = Document::parse(format!("{heading}{}\n{line}", list.heading()));
+    fn read_line(&mut self, heading: &str, list: usize, line: &str) -> Option<Vec<Item>> {
+        let kind = LISTS[list];
+        let document = Document::parse(format!("{heading}{}\n{line}", kind.heading()));
         let scope = &document.headings().next()?.scope;
         let section = document.section_without_memories(scope)?;
-        let is_read = LISTS.iter().all(|other| (evidence::count(*other, &section) > 0) == (list == *other));
+        let is_read = LISTS.iter().all(|other| (evidence::count(*other, &section) > 0) == (kind == *other));
         if !is_read || !section.notes.is_empty() {
             return None;
         }
@@ -156,13 +186,24 @@ impl Parts {
             moment: (way.episode, way.turn),
         };
         let mut items: Vec<Item> = section.ways.iter().map(of_way).collect();
-        let of_attempt = |attempt: &Attempt| Item {
-            number: self.number_of_attempt(list, attempt),
+        items.extend(section.attempts(kind).iter().map(|attempt| self.item_of(scope, list, attempt)));
+        Some(items)
+    }
+
+    /// The item of an action, which is made once.
+    fn item_of(&mut self, scope: &Scope, list: usize, attempt: &Attempt) -> Item {
+        let of_list = (list, *scope == Scope::Game);
+        let known = self.evidence.get(&of_list).and_then(|known| known.item_of_attempt.get(attempt));
+        if let Some(item) = known {
+            return *item;
+        }
+        let item = Item {
+            number: self.number_of_attempt(LISTS[list], attempt),
             key: self.keys.number(&scope.key_of_action(&attempt.action)),
             moment: (attempt.episode, attempt.turn),
         };
-        items.extend(section.attempts(list).iter().map(of_attempt));
-        Some(items)
+        self.evidence.entry(of_list).or_default().item_of_attempt.insert(attempt.clone(), item);
+        item
     }
 
     /// All parts so far, by their numbers.
@@ -323,7 +364,7 @@ mod tests {
     fn the_lines_of_a_recorded_place_are_read_by_themselves() {
         let text = "## Location 1: A\n**Visits:** 3\n\n### Ways\n- `n` → Location 2: B\n\n### Tried\n- `a`, `b`: No.\n- `c`: No.\n";
         let mut parts = Parts::default();
-        assert_eq!(parts.of_lines(text).map(|section| section.numbers), Some(vec![4, 0, 1, 2, 3]));
+        assert_eq!(parts.of_lines(text).map(|section| section.numbers), Some(vec![0, 1, 2, 3, 4]));
         assert_eq!(parts.of_whole(text.to_owned()), parts.of_lines(text));
     }
 }

@@ -58,6 +58,7 @@ pub(super) struct Handle {
 mod unix {
     use std::os::unix::ffi::OsStringExt;
     use std::os::unix::fs::MetadataExt;
+    use std::sync::OnceLock;
 
     use rustix::fd::AsFd;
     use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags};
@@ -181,7 +182,8 @@ mod unix {
 
     /// The user as whom this process acts.
     pub fn caller() -> Option<u32> {
-        Some(rustix::process::geteuid().as_raw())
+        static CALLER: OnceLock<u32> = OnceLock::new();
+        Some(*CALLER.get_or_init(|| rustix::process::geteuid().as_raw()))
     }
 
     /// To whom a file or folder belongs.

@@ -70,9 +70,9 @@ mod state;
 mod swap;
 mod working_copy;
 
-use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 pub use aligned_bytes::AlignedBytes;
@@ -308,7 +308,7 @@ impl Store {
 
     /// Takes the lock, and completes or removes what its last holder left behind, if that was killed or failed. Also
     /// returns the open sidecar folder and the signature of that process.
-    fn lock(&self) -> Result<(Lock, Folder, Signature), StoreError> {
+    fn lock(&self) -> Result<(Lock, Arc<Folder>, Signature), StoreError> {
         let (mut lock, folder) = Lock::acquire(&self.sidecar, LOCK, self.lock_timeout)?;
         let last = lock.signature();
         let failed = |source| StoreError::Write { action: "write", path: folder.path(LOCK), source };
@@ -324,7 +324,7 @@ impl Store {
     /// Gives the logs the lines that their ends lack, if a kill or a power cut took them.
     fn complete(&self, lock: &mut Lock, folder: &Folder) -> io::Result<()> {
         let note = lock.note()?;
-        let (mut size, mut changed) = (0, HashSet::new());
+        let (mut size, mut additions) = (0, Vec::new());
         let mut groups = note::parse(&note).into_iter().peekable();
         while let Some(group) = groups.next() {
             // A group behind it was noted when it was done.
@@ -335,13 +335,10 @@ impl Store {
                 // Best effort: what cannot be written now must not keep writers out.
                 let _ = self.sidecar.publish_staged(folder);
             }
-            for addition in group.additions {
-                if !changed.contains(&addition.name) && !addition.complete(folder).unwrap_or(false) {
-                    changed.insert(addition.name);
-                }
-            }
+            additions.extend(group.additions);
             size = group.end;
         }
+        note::complete(folder, &additions);
         lock.keep_note(size)?;
         if size > 0 { lock.end_group() } else { Ok(()) }
     }

@@ -9,7 +9,7 @@
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -58,7 +58,7 @@ impl Lock {
         sidecar: &Sidecar,
         name: &str,
         limit: Duration,
-    ) -> Result<(Lock, Folder), StoreError> {
+    ) -> Result<(Lock, Arc<Folder>), StoreError> {
         for _ in 0..MAX_ATTEMPTS {
             let folder = sidecar.create()?;
             // NFS cannot lock a file that was opened for reading only.
@@ -225,7 +225,7 @@ pub(super) fn has_waiting_group(file: &mut File) -> bool {
 }
 
 fn parse(file: &mut File) -> Signature {
-    let mut text = String::new();
+    let mut text = String::with_capacity(SIGNATURE_SIZE as usize);
     let read =
         file.seek(SeekFrom::Start(0)).and_then(|_| file.take(SIGNATURE_SIZE).read_to_string(&mut text));
     let mut lines = read.map_or("", |_| text.as_str()).lines();

@@ -374,10 +374,13 @@ pub(super) fn is_passed_over(line: &[u8], skip_copies: bool) -> bool {
     line.starts_with(HEAD) || skip_copies && line.ends_with(COPY)
 }
 
+/// Longest first line in bytes.
+const MAX_HEAD: usize = 200;
+
 /// The first line of a file, which is at its beginning then.
 pub(crate) fn head_of(mut file: &File) -> Head {
-    let mut start = Vec::new();
-    let read = file.seek(SeekFrom::Start(0)).and_then(|_| file.take(200).read_to_end(&mut start));
+    let mut start = Vec::with_capacity(MAX_HEAD);
+    let read = file.seek(SeekFrom::Start(0)).and_then(|_| file.take(MAX_HEAD as u64).read_to_end(&mut start));
     let read = read.and_then(|_| file.seek(SeekFrom::Start(0)));
     let line =
         start.split(|byte| *byte == b'\n').next().filter(|line| read.is_ok() && line.starts_with(HEAD));
@@ -387,7 +390,7 @@ pub(crate) fn head_of(mut file: &File) -> Head {
 /// Offset of the end of the last whole line.
 pub(super) fn end_of_whole_lines(file: &mut File) -> io::Result<u64> {
     let mut position = file.seek(SeekFrom::End(0))?;
-    let mut block = Vec::new();
+    let mut block = Vec::with_capacity(SMALL_BLOCK_SIZE as usize);
     while position > 0 {
         let start = position.saturating_sub(SMALL_BLOCK_SIZE);
         file.seek(SeekFrom::Start(start))?;

@@ -5,6 +5,7 @@
 //! The note holds groups of lines, one behind the other, until the logs are synced. The last group may wait: it counts
 //! only if its text is in place. The hash of a group shows whether a power cut has torn it.
 
+use std::collections::BTreeMap;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
 use xxhash_rust::xxh3::xxh3_64;
@@ -96,6 +97,11 @@ fn parse_head(line: &[u8]) -> Option<(String, u64, usize)> {
 }
 
 impl Addition {
+    /// The offset behind the lines.
+    fn end(&self) -> u64 {
+        self.offset + self.bytes.len() as u64
+    }
+
     /// Adds the lines. If they cannot be written whole (the disk is full), the log gets its former end back.
     pub(super) fn write(&self, folder: &Folder) -> Result<(), StoreError> {
         let mut file = folder.write(&self.name, Access::Append)?;
@@ -108,37 +114,62 @@ impl Addition {
         add().map_err(StoreError::write("write", &folder.path(&self.name)))
     }
 
-    /// Writes the lines again where a kill or a power cut took a part of them: the log ends before their end, or has NUL
-    /// bytes in their place. `false`: somebody has changed the log, and it stays.
-    pub(super) fn complete(&self, folder: &Folder) -> Result<bool, StoreError> {
-        if folder.read(&self.name)?.is_none() {
-            return Ok(false);
-        }
-        let mut file = folder.write(&self.name, Access::ReadWrite)?;
-        let mut complete = || {
-            if file.seek(SeekFrom::End(0))? < self.offset {
-                return Ok(false);
-            }
-            let mut present = Vec::new();
-            file.seek(SeekFrom::Start(self.offset))?;
-            (&mut file).take(self.bytes.len() as u64).read_to_end(&mut present)?;
-            let is_cut =
-                present.iter().zip(&self.bytes).all(|(present, byte)| present == byte || *present == 0);
-            if present != self.bytes && is_cut {
-                file.seek(SeekFrom::Start(self.offset))?;
-                file.write_all(&self.bytes)?;
-            }
-            Ok::<_, io::Error>(is_cut)
-        };
-        complete().map_err(StoreError::write("write", &folder.path(&self.name)))
-    }
-
     /// Makes the log survive a power cut.
     pub(super) fn sync(&self, folder: &Folder) -> Result<(), StoreError> {
         // A log that cannot be opened is reported by the next write.
         let Ok(Some(file)) = folder.read(&self.name) else { return Ok(()) };
         file.sync_data().map_err(StoreError::write("sync", &folder.path(&self.name)))
     }
+}
+
+/// Writes lines again where a kill or a power cut took a part of them: a log ends before their end, or has NUL bytes in
+/// their place. Where somebody has changed a log, it stays from there on. Each log is opened once, whatever the number of
+/// additions.
+pub(super) fn complete(folder: &Folder, additions: &[Addition]) {
+    let mut logs: BTreeMap<&str, Vec<&Addition>> = BTreeMap::new();
+    for addition in additions {
+        logs.entry(&addition.name).or_default().push(addition);
+    }
+    for (name, additions) in logs {
+        // Best effort: what cannot be written now must not keep writers out.
+        let _ = complete_log(folder, name, &additions);
+    }
+}
+
+/// The same for one log. `false`: somebody has changed it.
+fn complete_log(folder: &Folder, name: &str, additions: &[&Addition]) -> Result<bool, StoreError> {
+    if !folder.facts(name).is_ok_and(|facts| facts.is_some()) {
+        return Ok(false);
+    }
+    let start = additions.iter().map(|addition| addition.offset).min().unwrap_or_default();
+    let end = additions.iter().map(|addition| addition.end()).max().unwrap_or_default();
+    let mut file = folder.write(name, Access::ReadWrite)?;
+    let mut complete = || {
+        if file.seek(SeekFrom::End(0))? < start {
+            return Ok(false);
+        }
+        let mut present = Vec::with_capacity(usize::try_from(end - start).unwrap_or_default());
+        file.seek(SeekFrom::Start(start))?;
+        (&mut file).take(end - start).read_to_end(&mut present)?;
+        for addition in additions {
+            let at = usize::try_from(addition.offset - start).unwrap_or(usize::MAX);
+            let Some(behind) = present.get(at..) else { return Ok(false) };
+            let there = &behind[..behind.len().min(addition.bytes.len())];
+            let is_cut =
+                there.iter().zip(&addition.bytes).all(|(present, byte)| present == byte || *present == 0);
+            if !is_cut {
+                return Ok(false);
+            }
+            if *there != addition.bytes {
+                file.seek(SeekFrom::Start(addition.offset))?;
+                file.write_all(&addition.bytes)?;
+                present.resize(present.len().max(at + addition.bytes.len()), 0);
+                present[at..at + addition.bytes.len()].copy_from_slice(&addition.bytes);
+            }
+        }
+        Ok::<_, io::Error>(true)
+    };
+    complete().map_err(StoreError::write("write", &folder.path(name)))
 }
 
 #[cfg(test)]
@@ -187,14 +218,47 @@ mod tests {
                 let mut left = whole[..before.len() + cut].to_vec();
                 left.resize((left.len() + nuls).min(whole.len()), 0);
                 sidecar.create("journal.jsonl").unwrap().write_all(&left).unwrap();
-                assert!(addition.complete(&sidecar).unwrap() && addition.complete(&sidecar).unwrap());
+                for _ in 0..2 {
+                    assert!(complete_log(&sidecar, "journal.jsonl", &[&addition]).unwrap());
+                }
                 assert_eq!(sidecar.read_bytes("journal.jsonl").unwrap().unwrap(), whole, "{cut} {nuls}");
             }
         }
         for changed in ["", "{\"id\":\"0\"}\n{\"id\":\"7\"}\n"] {
             sidecar.create("journal.jsonl").unwrap().write_all(changed.as_bytes()).unwrap();
-            assert!(!addition(11).complete(&sidecar).unwrap());
+            assert!(!complete_log(&sidecar, "journal.jsonl", &[&addition(11)]).unwrap());
             assert_eq!(sidecar.read_bytes("journal.jsonl").unwrap().unwrap(), changed.as_bytes());
         }
+    }
+
+    #[test]
+    fn several_additions_are_completed_up_to_the_first_that_somebody_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let sidecar = Folder::make(&folder.path().join("sidecar"), Hosts::default()).unwrap();
+        let lines = ["one\n", "two\n", "three\n"];
+        let additions = lines.iter().scan(4, |offset, line| {
+            let addition =
+                Addition { name: "log".to_owned(), offset: *offset, bytes: line.as_bytes().to_vec() };
+            *offset += line.len() as u64;
+            Some(addition)
+        });
+        let additions: Vec<Addition> = additions.collect();
+        for (present, expected) in [
+            ("old\n", "old\none\ntwo\nthree\n"),
+            ("old\none\nt", "old\none\ntwo\nthree\n"),
+            ("old\n\0\0\0\0two\nthree\n", "old\none\ntwo\nthree\n"),
+            ("old\n\0\0\0\0TWO\n", "old\none\nTWO\n"),
+            ("old\none\ntwo\nthree\nfour\n", "old\none\ntwo\nthree\nfour\n"),
+            ("ol", "ol"),
+            ("", ""),
+        ] {
+            sidecar.create("log").unwrap().write_all(present.as_bytes()).unwrap();
+            complete(&sidecar, &additions);
+            let text = String::from_utf8(sidecar.read_bytes("log").unwrap().unwrap()).unwrap();
+            assert_eq!(text, expected, "{present:?}");
+        }
+        sidecar.remove("log").unwrap();
+        complete(&sidecar, &additions);
+        assert!(sidecar.facts("log").unwrap().is_none(), "a log that somebody removed stays so");
     }
 }

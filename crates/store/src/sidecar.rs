@@ -8,7 +8,7 @@ use std::fmt;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::aligned_bytes::AlignedBytes;
 use crate::at::{self, Access};
@@ -20,6 +20,7 @@ use crate::path::folder_of;
 use crate::platform;
 use crate::state::{self, State};
 use memories_document::types::hint::with_causes;
+use memories_document::types::lock::lock;
 
 /// The search index with vectors of the model inside the program.
 pub const INDEX: &str = "index";
@@ -48,6 +49,17 @@ pub struct Sidecar {
     tracking: Arc<OnceLock<Tracking>>,
     /// True if a folder was made here, and not synced yet.
     is_made: Arc<AtomicBool>,
+    opened: Arc<Mutex<Option<Opened>>>,
+}
+
+/// The folder as it was opened last.
+#[derive(Debug, Clone)]
+struct Opened {
+    folder: Arc<Folder>,
+    /// Device and inode.
+    identity: (u64, u64),
+    /// True if others were kept out of it, and git from listing it.
+    is_complete: bool,
 }
 
 /// A file of the folder that cannot be used.
@@ -139,24 +151,31 @@ impl Sidecar {
     pub fn of(real_path: &Path) -> Sidecar {
         let name = real_path.file_name().unwrap_or_default();
         let folder = real_path.with_file_name(".memories").join(name);
-        Sidecar { folder, tracking: Arc::default(), is_made: Arc::default() }
+        Sidecar { folder, tracking: Arc::default(), is_made: Arc::default(), opened: Arc::default() }
     }
 
-    /// Opens the folder; `None` where there is none.
-    pub(super) fn open(&self) -> Result<Option<Folder>, StoreError> {
+    /// Opens the folder, unless it is open and still has its name; `None` where there is none.
+    pub(super) fn open(&self) -> Result<Option<Arc<Folder>>, StoreError> {
+        if let Some(opened) = self.still_open() {
+            return Ok(Some(opened.folder));
+        }
+        let hosts = self.hosts();
         let (outer, name) = self.parts();
-        let Some(outer) = Folder::open(outer, self.hosts())? else { return Ok(None) };
+        let Some(outer) = Folder::open(outer, hosts)? else { return Ok(None) };
         let Some(folder) = outer.folder(name)? else { return Ok(None) };
         self.refuse_tracked(Some(&folder))?;
-        Ok(Some(folder))
+        Ok(Some(self.keep(folder, false)))
     }
 
     /// Opens the folder for a writer, and makes it where it is missing. Its parent gets a `.gitignore` first, so
     /// that after a kill in between the next writer completes both.
-    pub(super) fn create(&self) -> Result<Folder, StoreError> {
+    pub(super) fn create(&self) -> Result<Arc<Folder>, StoreError> {
+        if let Some(opened) = self.still_open().filter(|opened| opened.is_complete) {
+            return Ok(opened.folder);
+        }
+        let hosts = self.hosts();
         let (outer, name) = self.parts();
         let failed = |source| StoreError::Sidecar { path: self.folder.clone(), source };
-        let hosts = self.hosts();
         let outer = Folder::open(outer, hosts)?.map_or_else(|| Folder::make(outer, hosts), Ok)?;
         let folder = outer.folder(name)?;
         self.refuse_tracked(folder.as_ref())?;
@@ -170,7 +189,22 @@ impl Sidecar {
             }
         };
         folder.make_private().map_err(failed)?;
-        Ok(folder)
+        Ok(self.keep(folder, true))
+    }
+
+    /// The open folder, if it is the one that has the name now.
+    fn still_open(&self) -> Option<Opened> {
+        let opened = lock(&self.opened).clone()?;
+        let identity = at::facts_of(&self.folder).ok()?.identity;
+        (identity == Some(opened.identity)).then_some(opened)
+    }
+
+    /// Keeps the folder open for the next caller.
+    fn keep(&self, folder: Folder, is_complete: bool) -> Arc<Folder> {
+        let folder = Arc::new(folder);
+        let opened = |identity| Opened { folder: Arc::clone(&folder), identity, is_complete };
+        *lock(&self.opened) = folder.identity().map(opened);
+        folder
     }
 
     /// Makes the folder itself survive a power cut, with the folder around it, if they were made here.

@@ -8,6 +8,7 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::error::StoreError;
@@ -21,7 +22,7 @@ const KEPT: usize = 10;
 
 /// A file for a person to edit.
 pub struct WorkingCopy {
-    folder: Folder,
+    folder: Arc<Folder>,
     name: String,
     path: PathBuf,
     is_kept: bool,
@@ -29,7 +30,7 @@ pub struct WorkingCopy {
 
 impl WorkingCopy {
     /// Writes a text to a file of that folder.
-    pub(super) fn new(folder: Folder, text: &str) -> Result<WorkingCopy, StoreError> {
+    pub(super) fn new(folder: Arc<Folder>, text: &str) -> Result<WorkingCopy, StoreError> {
         let named = |number: u32| format!("edit.{}.{number}.md", std::process::id());
         // A copy of an earlier edit that was kept stays.
         let name = (1..).map(named).find(|name| matches!(folder.facts(name), Ok(None)));

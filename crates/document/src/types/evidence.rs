@@ -7,7 +7,7 @@ use crate::types::{lenient, text};
 
 /// An action and its last reply: in `### Tried` one after which nothing was seen to change, in `### Worked` one that did
 /// change something, without reply, in `### Seen` one that only looked.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize)]
 pub struct Attempt {
     /// The action in its first wording.
     pub action: String,
