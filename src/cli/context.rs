@@ -1,5 +1,6 @@
 //! The context of a running command: where it writes, its settings, its memory file and its input.
 
+use std::cell::OnceCell;
 use std::io;
 use std::path::Path;
 
@@ -17,16 +18,27 @@ pub(crate) const MAX_INPUT: u64 = 256 << 20;
 pub(crate) struct Cli<'a> {
     pub ui: &'a mut Ui,
     pub settings: Settings,
+    /// The memory file, once it was found.
+    store: OnceCell<Store>,
 }
 
-impl Cli<'_> {
+impl<'a> Cli<'a> {
+    /// The context of a command with these settings.
+    pub(crate) fn new(ui: &'a mut Ui, settings: Settings) -> Cli<'a> {
+        Cli { ui, settings, store: OnceCell::new() }
+    }
+
     /// The memory file, for reading.
     pub(crate) fn store(&self) -> Result<Store, Failure> {
+        if let Some(store) = self.store.get() {
+            return Ok(store.clone());
+        }
         let store = Store::open(&self.settings.file, self.settings.lock_timeout)?;
-        Ok(match &self.settings.shown_file {
+        let store = match &self.settings.shown_file {
             Some(shown) => store.shown_as(shown.clone()),
             None => store,
-        })
+        };
+        Ok(self.store.get_or_init(|| store).clone())
     }
 
     /// The memory file, for changes.

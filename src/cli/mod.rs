@@ -39,8 +39,6 @@ use failure::{Failure, FailureKind};
 use settings::{ProcessEnvironment, Settings, find_settings};
 use ui::{Form, Ui};
 
-use memories_store::Store;
-
 pub use ui::{Streams, report_panic};
 
 /// Exit code of a panic.
@@ -140,7 +138,7 @@ fn dispatch(ui: &mut Ui, arguments: Arguments, environment: ProcessEnvironment) 
     // A command that git calls is about one file. Settings of the repository may be in conflict themselves: none count.
     if let Some(file) = command.own_file() {
         let settings = Settings::without_files(file.to_owned(), lock_timeout, environment)?;
-        return command.run(Cli { ui, settings });
+        return command.run(Cli::new(ui, settings));
     }
     let (settings, warnings) = Settings::load(file, config, lock_timeout, environment, begins)?;
     // An agent reads no warnings of its hooks.
@@ -162,16 +160,15 @@ fn dispatch(ui: &mut Ui, arguments: Arguments, environment: ProcessEnvironment) 
     if command.is_read_by_people() {
         ui.page();
     }
-    let mut cli = Cli { ui, settings };
+    let mut cli = Cli::new(ui, settings);
     #[cfg(feature = "sync")]
     let _copy = cli.fetch_remote_file(&command)?;
-    let Cli { ui, settings } = &mut cli;
     // `check` lists it.
     if !matches!(command, MemoryCommand::Check(_) | MemoryCommand::Hook(_)) {
-        warn_of_damage(ui, settings);
+        warn_of_damage(&mut cli);
     }
     if command.is_question() {
-        say_that_no_file_is_there(ui, settings);
+        say_that_no_file_is_there(cli.ui, &cli.settings);
     }
     command.run(cli)
 }
@@ -186,8 +183,9 @@ fn say_that_no_file_is_there(ui: &mut Ui, settings: &Settings) {
 
 /// Warns of a sidecar folder that is not the caller's own, and of a damaged session or state. That withholds nothing
 /// that lasts.
-fn warn_of_damage(ui: &mut Ui, settings: &Settings) {
-    let Ok(store) = Store::open(&settings.file, settings.lock_timeout) else { return };
+fn warn_of_damage(cli: &mut Cli<'_>) {
+    let Ok(store) = cli.store() else { return };
+    let ui = &mut *cli.ui;
     if let Err(error) = store.sidecar().check() {
         let failure = Failure::from(error);
         ui.warning(&format!("{}; history and ephemeral memories are left out", failure.message()));

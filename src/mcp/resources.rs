@@ -96,9 +96,13 @@ const OWN: [&str; 5] = ["#", "**Visits:**", "- `", "- Ep", "---"];
 
 /// A section in its frame: what the program writes stands at the margin, and each line of a text is indented.
 fn framed(section: String) -> ModelText {
+    ModelText::of(&in_frame(section))
+}
+
+fn in_frame(section: String) -> String {
     let document = Document::parse(section);
     let mut entries = document.entry_spans().map(|span| span.range).peekable();
-    let (mut out, mut at) = (String::new(), 0);
+    let (mut out, mut at) = (String::with_capacity(document.source().len()), 0);
     for line in document.source().split_inclusive('\n') {
         let start = at;
         at += line.len();
@@ -114,7 +118,7 @@ fn framed(section: String) -> ModelText {
             false => out.push_str(&indented(line, INDENT)),
         }
     }
-    ModelText::of(&out)
+    out
 }
 
 /// The scope that an address names; the name of a place is none.

@@ -53,6 +53,9 @@ mod strings;
 mod timeline;
 mod world;
 
+use std::panic::resume_unwind;
+use std::thread;
+
 use crate::present::Present;
 use crate::world::PageFacts;
 use memories_notebook::Snapshot;
@@ -103,8 +106,13 @@ pub struct Report {
 /// When the memory file or the journal cannot be read.
 pub fn report(store: &Store, request: &PageRequest) -> Result<Report, StoreError> {
     let PageRequest { title, file, range, limits, now } = request;
-    let (history, _) = History::read(store)?;
-    let (read, _, effects) = read::figures(store, file, limits, now)?;
+    // Both read the whole journal, and need nothing of each other.
+    let (history, figures) = thread::scope(|scope| {
+        let history = scope.spawn(|| History::read(store));
+        let figures = read::figures(store, file, limits, now);
+        (history.join().unwrap_or_else(|panic| resume_unwind(panic)), figures)
+    });
+    let ((history, _), (read, _, effects)) = (history?, figures?);
     let world = read::world(&history, &effects, range);
     let (places, memories) = (read.stats.places.visited, read.stats.total_memories);
     let has_all_turns = *range != StepRange::default() || read.stats.turns.recorded <= world.turn_count();

@@ -203,12 +203,11 @@ impl Folder {
             }
         }
         let file = self.handle.file(Path::new(name), access).map_err(|error| {
-            match self.handle.facts(Path::new(name)) {
-                Ok(facts) if facts.is_link => {
-                    StoreError::NotOurs { path: path.clone(), problem: Foreign::Link }
-                }
-                _ => failed(error),
+            let is_there = error.kind() != io::ErrorKind::NotFound;
+            if is_there && self.handle.facts(Path::new(name)).is_ok_and(|facts| facts.is_link) {
+                return StoreError::NotOurs { path: path.clone(), problem: Foreign::Link };
             }
+            failed(error)
         })?;
         let metadata = file.metadata().map_err(failed)?;
         if metadata.is_dir() {
