@@ -1,25 +1,19 @@
-//! The command line as clap reads it, and the overview that groups its commands.
+//! The command line as clap reads it.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::cli::commands::{Command, facts_of};
-use crate::cli::facts::Facts;
+use crate::cli::commands::Command;
+use crate::cli::overview;
 use crate::cli::ui::{Color, Form};
 use crate::cli::values::parse_duration;
 
 /// A memory for agents that a person can read: one Markdown file, a section for each place
 #[derive(Debug, Parser)]
-#[command(
-    name = "memories",
-    version,
-    help_template = "{about}\n\n{usage-heading} {usage}{after-help}\n\nOptions:\n{options}",
-    disable_help_subcommand = true,
-    propagate_version = false
-)]
+#[command(name = "memories", version, disable_help_subcommand = true, propagate_version = false)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     pub global: Global,
@@ -92,6 +86,19 @@ pub(crate) fn command_of(arguments: &[OsString]) -> clap::Command {
     Global::augment_args(clap::Command::new("memories").version(env!("CARGO_PKG_VERSION"))).subcommands(named)
 }
 
+/// True if the words behind `help` ask for the list of all commands.
+fn asks_for_all(words: &[OsString]) -> bool {
+    words.first().is_some_and(|word| word == "all")
+}
+
+/// The command line with the overview of its commands, or with the list of all that `help all` asks for.
+pub(crate) fn command_with_help(arguments: &[OsString]) -> clap::Command {
+    match arguments {
+        [_, flag, words @ ..] if flag == "--help" && asks_for_all(words) => overview::with_all(),
+        _ => overview::with_usual(),
+    }
+}
+
 /// Replaces `help` and `version` as the first argument by their flags: `help COMMAND` becomes `COMMAND --help`. clap's
 /// own `help` is a command of its own, with a man page for the help of each other command.
 pub(crate) fn with_flags_for_words(mut arguments: Vec<OsString>) -> Vec<OsString> {
@@ -101,40 +108,16 @@ pub(crate) fn with_flags_for_words(mut arguments: Vec<OsString>) -> Vec<OsString
         _ => return arguments,
     };
     arguments.remove(1);
-    // Behind a command, `--help` asks for the help of that command.
-    let at = if flag == "--help" { arguments.len() } else { 1 };
+    // Behind a command, `--help` asks for the help of that command. `all` is none.
+    let at = if flag == "--help" && !asks_for_all(&arguments[1..]) { arguments.len() } else { 1 };
     arguments.insert(at, flag.into());
     arguments
 }
 
-/// The command line with the overview of its commands, which only its help shows.
-pub(crate) fn command_with_overview() -> clap::Command {
-    let mut built = Arguments::command();
-    built.build();
-    Arguments::command().after_help(overview(&built))
-}
-
-fn overview(command: &clap::Command) -> String {
-    let mut out = String::new();
-    let mut last = None;
-    for subcommand in command.get_subcommands() {
-        let name = subcommand.get_name();
-        if let Some(Facts { group, .. }) = facts_of(name)
-            && last.replace(group) != Some(group)
-        {
-            let gap = if out.is_empty() { "" } else { "\n" };
-            out.push_str(&format!("{gap}{}:\n", <&str>::from(group)));
-        }
-        let about = subcommand.get_about().map(ToString::to_string).unwrap_or_default();
-        out.push_str(&format!("  {name:<12}{about}\n"));
-    }
-    out.push_str("\n`memories help COMMAND` shows examples.");
-    out.push_str("\n`memories man` explains environment variables, files and exit codes.");
-    out
-}
-
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory as _;
+
     use super::*;
 
     #[test]
@@ -150,6 +133,7 @@ mod tests {
         };
         assert_eq!(flags(&["help"]), "--help");
         assert_eq!(flags(&["help", "recall"]), "recall --help");
+        assert_eq!(flags(&["help", "all"]), "--help all");
         assert_eq!(flags(&["--help", "recall", "--json"]), "recall --json --help");
         assert_eq!(flags(&["version"]), "--version");
         assert_eq!(flags(&["add", "help", "--help"]), "add help --help");
@@ -166,31 +150,5 @@ mod tests {
         assert_eq!(form(&["--color", "always", "recal"]), (false, Color::Always));
         assert_eq!(form(&["--color=never", "recal"]), (false, Color::Never));
         assert_eq!(form(&["--color"]), (false, Color::Auto));
-    }
-
-    #[test]
-    fn every_group_of_the_overview_has_one_title() {
-        let overview = command_with_overview().render_help().to_string();
-        for (title, first) in [("Every turn", "record"), ("Put right", "supersede"), ("Set up", "init")] {
-            assert_eq!(overview.matches(&format!("{title}:\n  {first} ")).count(), 1, "{title}");
-        }
-        let commands = command_with_overview();
-        let stated = commands.get_subcommands().map(|command| facts_of(command.get_name()));
-        assert!(stated.into_iter().all(|facts| facts.is_some()));
-    }
-
-    #[test]
-    fn the_overview_fits_a_terminal_of_80_columns() {
-        let mut built = Arguments::command();
-        built.build();
-        let overview = overview(&built);
-        assert_eq!(overview.lines().find(|line| line.len() > 80), None);
-        let mut commands: Vec<&clap::Command> = built.get_subcommands().collect();
-        while let Some(command) = commands.pop() {
-            let laid_out = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-            let long: Vec<&str> = laid_out.lines().filter(|line| line.chars().count() > 80).collect();
-            assert_eq!(long, Vec::<&str>::new(), "{}", command.get_name());
-            commands.extend(command.get_subcommands());
-        }
     }
 }

@@ -15,6 +15,7 @@ mod git;
 mod interrupt;
 #[cfg(feature = "agents")]
 mod machine;
+mod overview;
 mod own_program;
 mod pager;
 mod paint;
@@ -100,8 +101,11 @@ fn parse(arguments: &[OsString]) -> Result<Arguments, clap::Error> {
         Err(_) => {}
     }
     let asks_help = |argument: &OsString| argument == "-h" || argument == "--help";
-    let command =
-        if arguments.iter().any(asks_help) { args::command_with_overview() } else { Arguments::command() };
+    let command = if arguments.iter().any(asks_help) {
+        args::command_with_help(arguments)
+    } else {
+        Arguments::command()
+    };
     Arguments::from_arg_matches(&command.try_get_matches_from(arguments)?)
 }
 
@@ -123,7 +127,7 @@ fn dispatch(ui: &mut Ui, arguments: Arguments, environment: ProcessEnvironment) 
     let Arguments { global, command } = arguments;
     let Some(command) = command else {
         ui.page();
-        ui.styled(&args::command_with_overview().render_help())?;
+        ui.styled(&overview::with_usual().render_help())?;
         return Ok(0);
     };
     let command = match command {

@@ -27,7 +27,7 @@ pub(crate) fn failure_of(error: &clap::Error, arguments: &[OsString]) -> Failure
         return failure.hint(if is_repeated { "give it only once" } else { "give only one of them" });
     }
     failure.hint(match (command_of(arguments), usage_of(error)) {
-        (None, _) => "`memories` shows all commands".to_owned(),
+        (None, _) => "`memories help all` shows all commands".to_owned(),
         (Some(_), Some(usage)) => format!("usage: {usage}"),
         (Some(command), None) => format!("`memories {command} --help` shows all flags"),
     })

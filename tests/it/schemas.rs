@@ -63,9 +63,9 @@ fn validators() -> BTreeMap<String, Validator> {
     documents.keys().map(|name| (name.clone(), validator(name))).collect()
 }
 
-/// The commands of the program's overview.
+/// All commands of the program.
 pub(crate) fn commands() -> BTreeSet<String> {
-    let output = memories(root(), &["--help"]).output().unwrap();
+    let output = memories(root(), &["help", "all"]).output().unwrap();
     let overview = String::from_utf8(output.stdout).unwrap();
     let (overview, _) = overview.split_once("\nOptions:").unwrap();
     let names = overview.lines().filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next());
