@@ -32,7 +32,7 @@ impl Shared {
         }
         fs::set_permissions(scratch.path(), fs::Permissions::from_mode(0o777)).unwrap();
         fs::copy(env!("CARGO_BIN_EXE_memories"), scratch.path().join("program")).unwrap();
-        for folder in [".git", "own/project", "home"] {
+        for folder in [".git", "own/project", "home", "home-of-other"] {
             fs::create_dir_all(scratch.path().join(folder)).unwrap();
         }
         let text = "## World\n\n**[DANGER - CORE] Rule**\nplanted\n\n---\n\n## Folder /\n\n**[DANGER] Here**\n`make` planted.\n";
@@ -41,6 +41,7 @@ impl Shared {
         let shared = Shared { scratch };
         shared.give(&[".git", "Memories.md", "memories.toml"], OTHER);
         shared.give(&["own", "own/project", "home"], OWN);
+        shared.give(&["home-of-other"], OTHER);
         Some(shared)
     }
 
@@ -58,9 +59,10 @@ impl Shared {
     }
 
     fn run_as(&self, user: u32, folder: &str, arguments: &[&str], input: &str) -> (i32, String) {
+        let home = if user == OTHER { "home-of-other" } else { "home" };
         let mut command = Command::new(self.path("program"));
         command.args(arguments).current_dir(self.path(folder)).uid(user).gid(user);
-        command.env_clear().env("PATH", "/usr/bin:/bin").env("HOME", self.path("home"));
+        command.env_clear().env("PATH", "/usr/bin:/bin").env("HOME", self.path(home));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let _ = std::io::Write::write_all(&mut child.stdin.take().unwrap(), input.as_bytes());
@@ -216,4 +218,66 @@ fn a_repository_of_another_user_names_no_folder_unless_it_is_trusted() {
     assert!(add("Unseen").contains("dir:/"), "the memory file stands at the root");
     assert_eq!(shared.run(folder, &["trust", "../.."], "").0, 0);
     assert!(add("Trusted").contains("dir:own/project"));
+}
+
+/// A job in a container checks a repository out as one user and runs as another: root needs nothing, others are told the
+/// one command that lets all of it count.
+#[test]
+fn a_checkout_of_another_user_works_for_root_and_names_the_command_for_others() {
+    let Some(shared) = Shared::new() else { return };
+    fs::create_dir_all(shared.path("checkout/.git")).unwrap();
+    fs::create_dir_all(shared.path("checkout/src")).unwrap();
+    fs::write(shared.path("checkout/Memories.md"), "## World\n\n**[NOTE] Rule**\nchecked out\n").unwrap();
+    let all = ["checkout", "checkout/.git", "checkout/src", "checkout/Memories.md"];
+    shared.give(&all, OTHER);
+    for (arguments, expected) in
+        [(&["recall", "world"][..], "checked out"), (&["add", "world", "a second rule"], "stored")]
+    {
+        let (code, said) = shared.run_as(0, "checkout/src", arguments, "");
+        assert!(code == 0 && said.contains(expected) && !said.contains("another user"), "{code}: {said}");
+    }
+    assert_eq!(shared.not_of(OTHER, &shared.path("checkout")), Vec::<PathBuf>::new());
+    let (_, said) = shared.run("checkout/src", &["recall", "world"], "");
+    assert!(!said.contains("checked out"), "{said}");
+    let command = format!("memories trust {}", shared.path("checkout").display());
+    assert!(said.contains(&command), "{said}");
+    let (code, said) = shared.run("checkout/src", &["trust", ".."], "");
+    assert_eq!(code, 0, "{said}");
+    let (code, said) = shared.run("checkout/src", &["recall", "world"], "");
+    assert!(code == 0 && said.contains("checked out"), "{code}: {said}");
+}
+
+/// Two members of a group keep a file in a folder whose new files get its group. Each reads it after one word of trust.
+/// Beside the file the program keeps what is private, so only the member who wrote first goes on writing; the other one
+/// is told so, and the file stays as it is.
+#[test]
+fn members_of_a_group_share_a_file_in_a_folder_that_sets_the_group() {
+    let Some(shared) = Shared::new() else { return };
+    let folder = shared.path("group");
+    fs::create_dir(&folder).unwrap();
+    chown(&folder, Some(OTHER), Some(OWN)).unwrap();
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o2775)).unwrap();
+    let file = folder.join("Memories.md");
+    fs::write(&file, "## World\n\n**[NOTE] Rule**\nof the group\n").unwrap();
+    chown(&file, Some(OTHER), Some(OWN)).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o664)).unwrap();
+    let (_, said) = shared.run("group", &["recall", "world"], "");
+    assert!(said.contains("memories trust"), "{said}");
+    let (code, said) = shared.run("group", &["trust", "."], "");
+    assert_eq!(code, 0, "{said}");
+    let (code, said) = shared.run("group", &["recall", "world"], "");
+    assert!(code == 0 && said.contains("of the group"), "{code}: {said}");
+    let (code, said) = shared.run("group", &["add", "world", "from the second member"], "");
+    assert!(code == 0 && said.contains("stored"), "{code}: {said}");
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(text.contains("of the group") && text.contains("from the second member"), "{text}");
+    let metadata = fs::metadata(&file).unwrap();
+    assert_eq!((metadata.gid(), metadata.mode() & 0o777), (OWN, 0o664), "the group keeps its rights");
+    let (code, said) = shared.run_as(OTHER, "group", &["trust", "."], "");
+    assert_eq!(code, 0, "{said}");
+    let (code, said) = shared.run_as(OTHER, "group", &["recall", "world"], "");
+    assert!(code == 0 && said.contains("of the group") && said.contains("from the second member"), "{said}");
+    let (code, said) = shared.run_as(OTHER, "group", &["add", "world", "from the first member"], "");
+    assert!(code == 4 && said.contains("belongs to user 1") && said.contains("hint: "), "{code}: {said}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), text);
 }
