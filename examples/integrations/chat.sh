@@ -13,9 +13,9 @@ model=$2
 while IFS= read -r words; do
     jq -cn --arg text "$words" '{role: "user", content: $text}' >> conversation.jsonl
     jq -cs --arg model "$model" '{model: $model, messages: .}' conversation.jsonl |
-        memories inject --quiet > request.json
+        memories chat inject --quiet > request.json
     curl -sS --fail-with-body "$url/chat/completions" -H 'Content-Type: application/json' -d @request.json > reply.json
     jq -c '.choices[0].message | {role, content}' reply.json >> conversation.jsonl
     jq -r '.choices[0].message.content' reply.json
-    memories extract --quiet --conversation conversation.jsonl --id chat > kept.txt
+    memories chat extract --quiet --conversation conversation.jsonl --id chat > kept.txt
 done

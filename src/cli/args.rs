@@ -7,7 +7,6 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::cli::commands::Command;
-use crate::cli::overview;
 use crate::cli::ui::{Color, Form};
 use crate::cli::values::parse_duration;
 
@@ -87,16 +86,8 @@ pub(crate) fn command_of(arguments: &[OsString]) -> clap::Command {
 }
 
 /// True if the words behind `help` ask for the list of all commands.
-fn asks_for_all(words: &[OsString]) -> bool {
+pub(crate) fn asks_for_all(words: &[OsString]) -> bool {
     words.first().is_some_and(|word| word == "all")
-}
-
-/// The command line with the overview of its commands, or with the list of all that `help all` asks for.
-pub(crate) fn command_with_help(arguments: &[OsString]) -> clap::Command {
-    match arguments {
-        [_, flag, words @ ..] if flag == "--help" && asks_for_all(words) => overview::with_all(),
-        _ => overview::with_usual(),
-    }
 }
 
 /// Replaces `help` and `version` as the first argument by their flags: `help COMMAND` becomes `COMMAND --help`. clap's

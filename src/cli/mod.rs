@@ -102,7 +102,7 @@ fn parse(arguments: &[OsString]) -> Result<Arguments, clap::Error> {
     }
     let asks_help = |argument: &OsString| argument == "-h" || argument == "--help";
     let command = if arguments.iter().any(asks_help) {
-        args::command_with_help(arguments)
+        overview::command_with_help(arguments)
     } else {
         Arguments::command()
     };
@@ -159,7 +159,7 @@ fn dispatch(ui: &mut Ui, arguments: Arguments, environment: ProcessEnvironment) 
         ui.detail("memory is switched off (`enabled = false`)");
         // Exit code 1 of `tried` means "not tried yet": without memory, a script plays the action. That of
         // `path` means "no path known".
-        return Ok(u8::from(matches!(command, MemoryCommand::Tried(_) | MemoryCommand::Path(_))));
+        return Ok(u8::from(command.asks_yes_or_no()));
     }
     if command.is_read_by_people() {
         ui.page();

@@ -1,8 +1,11 @@
 //! What the program shows without a command: the commands that people use, on one screen; and the list of all.
 
-use clap::CommandFactory;
+use std::ffi::OsString;
 
-use crate::cli::args::Arguments;
+use clap::CommandFactory;
+use clap::builder::StyledStr;
+
+use crate::cli::args::{Arguments, asks_for_all};
 use crate::cli::commands::facts_of;
 use crate::cli::facts::Facts;
 
@@ -18,7 +21,7 @@ Look inside:
   query           Search all memories by meaning, offline
   show, list      Print a whole section; list all places and other scopes
   top, goals      Show the most important memories; list what gained points
-  map             Draw the map; `path`, `near` and `frontier` answer questions
+  map             Draw the map; `map path`, `map near`, `map frontier` answer
   route           Print the best run of the game, or what leads to a goal
   report, serve   Write the world as a page; serve it as the play goes on
   log, stats      Show why each decision was taken; show figures
@@ -47,22 +50,37 @@ const OPTIONS: &str = "\n\nOptions:\n{options}";
 /// Begins both lists.
 const HEAD: &str = "{about}\n\n{usage-heading} {usage}{after-help}";
 
+/// The command line with the overview, or with the list of all commands if the arguments ask for it.
+pub(crate) fn command_with_help(arguments: &[OsString]) -> clap::Command {
+    match arguments {
+        [_, flag, words @ ..] if flag == "--help" && asks_for_all(words) => with_all(),
+        _ => with_usual(),
+    }
+}
+
 /// The command line whose help lists the commands that people use.
 pub(crate) fn with_usual() -> clap::Command {
     Arguments::command().help_template(HEAD).after_help(USUAL)
 }
 
 /// The command line whose help lists all commands and options.
-pub(crate) fn with_all() -> clap::Command {
+fn with_all() -> clap::Command {
     let mut built = Arguments::command();
     built.build();
     Arguments::command().help_template(format!("{HEAD}{OPTIONS}")).after_help(all(&built))
 }
 
+/// Commands with others under them, which are listed by themselves.
+const GROUPS: [&str; 2] = ["map", "chat"];
+
+fn shown_under(command: &clap::Command) -> impl Iterator<Item = &clap::Command> {
+    command.get_subcommands().filter(|command| !command.is_hide_set())
+}
+
 fn all(command: &clap::Command) -> String {
     let mut out = String::new();
     let mut last = None;
-    for subcommand in command.get_subcommands() {
+    for subcommand in shown_under(command) {
         let name = subcommand.get_name();
         if let Some(Facts { group, .. }) = facts_of(name)
             && last.replace(group) != Some(group)
@@ -70,8 +88,17 @@ fn all(command: &clap::Command) -> String {
             let gap = if out.is_empty() { "" } else { "\n" };
             out.push_str(&format!("{gap}{}:\n", <&str>::from(group)));
         }
-        let about = subcommand.get_about().map(ToString::to_string).unwrap_or_default();
-        out.push_str(&format!("  {name:<12}{about}\n"));
+        let mut line = |name: &str, about: Option<&StyledStr>| {
+            let about = about.map(ToString::to_string).unwrap_or_default();
+            out.push_str(&format!("  {name:<12} {about}\n"));
+        };
+        // `chat` alone does nothing.
+        if name != "chat" {
+            line(name, subcommand.get_about());
+        }
+        for inner in shown_under(subcommand).filter(|_| GROUPS.contains(&name)) {
+            line(&format!("{name} {}", inner.get_name()), inner.get_about());
+        }
     }
     out.push_str("\n`memories help COMMAND` shows examples.");
     out.push_str("\n`memories man` explains environment variables, files and exit codes.");
@@ -87,6 +114,9 @@ mod tests {
         let list = with_all().render_help().to_string();
         for (title, first) in [("Every turn", "record"), ("Put right", "supersede"), ("Set up", "init")] {
             assert_eq!(list.matches(&format!("{title}:\n  {first} ")).count(), 1, "{title}");
+        }
+        for name in ["map path", "chat proxy"] {
+            assert!(list.contains(&format!("\n  {name} ")), "{name}");
         }
         let commands = Arguments::command();
         let stated = commands.get_subcommands().map(|command| facts_of(command.get_name()));

@@ -41,7 +41,8 @@ pub fn documents() -> Vec<PathBuf> {
 }
 
 fn help(command: &str) -> String {
-    let output = memories(root(), &[command, "--help"]).output().unwrap();
+    let words: Vec<&str> = command.split(' ').chain(["--help"]).collect();
+    let output = memories(root(), &words).output().unwrap();
     String::from_utf8(output.stdout).unwrap()
 }
 

@@ -15,13 +15,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::program::NOW;
+use crate::schemas::{commands, short};
 use assert_cmd::Command;
 use similar::TextDiff;
 
 pub(crate) use case::Files;
 use case::{Case, Seen};
 
-/// Commands that leave every file as it is, and make none; `check --fix` writes.
+/// Commands that leave every file as it is, and make none; `check --fix` and `check --format` write.
 const READERS: [&str; 20] = [
     "memories",
     "recall",
@@ -89,18 +90,11 @@ fn every_world_has_a_case() {
 
 #[test]
 fn every_command_has_cases_and_every_folder_is_a_command() {
-    let output =
-        Command::new(env!("CARGO_BIN_EXE_memories")).args(["help", "all"]).env_clear().output().unwrap();
-    let overview = String::from_utf8(output.stdout).unwrap();
-    let (overview, _) = overview.split_once("\nOptions:").unwrap();
-    let mut commands: BTreeSet<String> = overview
-        .lines()
-        .filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next())
-        .map(str::to_owned)
-        .collect();
-    assert!(commands.len() >= 10, "{overview}");
+    let mut commands: BTreeSet<String> = commands().iter().map(|name| short(name)).collect();
+    assert!(commands.len() >= 10, "{commands:?}");
     commands.insert("memories".to_owned());
-    commands.insert("settings".to_owned());
+    // The last one is a former name of `check --format`.
+    commands.extend(["settings", "fmt"].map(str::to_owned));
     let mut folders = names_in(Path::new(CASES));
     folders.remove("README.md");
     assert_eq!(folders, commands);
@@ -218,7 +212,10 @@ fn run(case: &Case, reads_only: bool) -> Result<Seen, String> {
         seen.exit.clear();
     }
     seen.after = changes(case, &before, read_files(&folder));
-    let mends = case.commands.iter().any(|line| line.contains("--fix"));
+    let writes = |line: &String| {
+        line.starts_with("check ") && ["--fix", "--format"].iter().any(|flag| line.contains(flag))
+    };
+    let mends = case.commands.iter().any(writes);
     match seen.after.iter().find(|(_, bytes)| bytes.is_some()) {
         Some((name, _)) if reads_only && !mends => Err(format!("a command that only reads wrote `{name}`")),
         _ => Ok(seen),

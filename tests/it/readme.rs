@@ -171,7 +171,10 @@ fn readme_is_short_and_the_index_leads_to_every_page() {
     assert!(count <= PAGES_TO_READ, "{count} pages are to be read");
     for page in pages() {
         let name = page.file_name().unwrap().to_str().unwrap();
-        assert!(name == "README.md" || index.contains(&format!("({name})")), "the index has no link to {name}");
+        assert!(
+            name == "README.md" || index.contains(&format!("({name})")),
+            "the index has no link to {name}"
+        );
     }
 }
 

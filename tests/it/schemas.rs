@@ -19,7 +19,7 @@ const BASE: &str = "https://memories.invalid/";
 const PARTS: [&str; 2] = ["common", "memory"];
 
 /// Schemas that are of no command.
-const OTHERS: [&str; 2] = ["error", "turn"];
+const OTHERS: [&str; 3] = ["error", "fmt", "turn"];
 
 /// Objects of answers that may hold anything: the caller's request.
 const OPEN: [&str; 1] = ["/request"];
@@ -63,13 +63,19 @@ fn validators() -> BTreeMap<String, Validator> {
     documents.keys().map(|name| (name.clone(), validator(name))).collect()
 }
 
-/// All commands of the program.
+/// All commands of the program, such as `recall` and `map path`.
 pub(crate) fn commands() -> BTreeSet<String> {
     let output = memories(root(), &["help", "all"]).output().unwrap();
-    let overview = String::from_utf8(output.stdout).unwrap();
-    let (overview, _) = overview.split_once("\nOptions:").unwrap();
-    let names = overview.lines().filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next());
-    names.map(str::to_owned).collect()
+    let list = String::from_utf8(output.stdout).unwrap();
+    let (list, _) = list.split_once("\nOptions:").unwrap();
+    let names = list.lines().filter_map(|line| line.strip_prefix("  "));
+    // A name takes the first column, of 12 characters.
+    names.map(|line| line[..13].trim_end().to_owned()).collect()
+}
+
+/// The last word of a command's name, by which its schema and the folder of its cases are called.
+pub(crate) fn short(command: &str) -> String {
+    command.rsplit(' ').next().unwrap().to_owned()
 }
 
 /// The JSON values that a text is made of.
@@ -78,13 +84,20 @@ fn values(text: &str, at: &str) -> Vec<Value> {
     values.map(|value| value.unwrap_or_else(|error| panic!("{at}: {error}: {text}"))).collect()
 }
 
-/// The command that a line calls, if its answer is JSON.
-fn json_command<'a>(words: &[String], commands: &'a BTreeSet<String>) -> Option<&'a String> {
+/// The schema of the command that a line calls, if its answer is JSON.
+fn json_command(words: &[String], commands: &BTreeSet<String>) -> Option<String> {
     let asks = |flag: &str| words.iter().any(|word| word == flag);
     if !asks("--json") || ["--help", "-h", "--tool-schema"].into_iter().any(asks) {
         return None;
     }
-    commands.iter().find(|command| words.contains(command))
+    if asks("fmt") || asks("check") && asks("--format") {
+        return Some("fmt".to_owned());
+    }
+    // `map path`, or by its former name `path`, before `map`.
+    let names = commands.iter().map(|command| short(command));
+    let mut names: Vec<String> = names.filter(|name| words.contains(name)).collect();
+    names.sort_by_key(|name| name == "map");
+    names.into_iter().next()
 }
 
 /// The parts of a stream of a golden case, one for each command line that printed something.
@@ -141,7 +154,7 @@ fn guide_answers() -> Vec<Answer> {
             if let Some(command) = line.strip_prefix("$ ") {
                 let last = command.rsplit_once("memories ").map_or("", |(_, arguments)| arguments);
                 schema = json_command(&golden::split(last), &commands);
-            } else if let (Some(schema), true) = (schema, line.starts_with('{')) {
+            } else if let (Some(schema), true) = (&schema, line.starts_with('{')) {
                 let value = serde_json::from_str(line).unwrap();
                 answers.push(Answer { schema: schema.clone(), value, at: at.clone() });
             }
@@ -242,7 +255,7 @@ fn every_answer_keeps_to_the_schema_of_its_command() {
 fn every_command_has_a_schema_and_every_schema_is_listed() {
     let names: BTreeSet<String> = documents().into_keys().collect();
     let known = PARTS.into_iter().chain(OTHERS).map(str::to_owned);
-    assert_eq!(names, commands().into_iter().chain(known).collect());
+    assert_eq!(names, commands().iter().map(|name| short(name)).chain(known).collect());
     let readme = fs::read_to_string(root().join("docs/schema/README.md")).unwrap();
     for name in PARTS.into_iter().chain(OTHERS) {
         assert!(readme.contains(&format!("({name}.json)")), "README.md does not list `{name}.json`");
@@ -387,7 +400,8 @@ fn help_names_no_field_that_an_answer_lacks() {
     documents().values().for_each(|schema| names_in(schema, &mut names));
     let mut described = 0;
     for command in commands() {
-        let help = memories(root(), &[&command, "--help"]).output().unwrap();
+        let words: Vec<&str> = command.split(' ').chain(["--help"]).collect();
+        let help = memories(root(), &words).output().unwrap();
         let help = String::from_utf8(help.stdout).unwrap();
         for (at, _) in help.match_indices("{version") {
             let unknown: Vec<&str> =

@@ -1,4 +1,4 @@
-//! `memories proxy` as a program, between a chat client and a server on loopback.
+//! `memories chat proxy` as a program, between a chat client and a server on loopback.
 #![cfg(feature = "proxy")]
 
 use std::io::{BufRead, BufReader, Read};

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::cli::commands::check_beside::{BesideProblem, problems_beside};
 use crate::cli::commands::common::{counted, read_existing};
-use crate::cli::commands::fmt::{described, line_json};
+use crate::cli::commands::fmt::{self, FmtArgs, described, line_json};
 use crate::cli::commands::map_file::read_map;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
@@ -28,27 +28,34 @@ use memories_search::similar_pairs::similar_pairs;
 #[command(after_help = "\
 A line that is nearly a heading, an entry, a visits line or a tried action is
 reported with the nearest right form. `--fix` writes that form where nothing
-else can be meant, and the canonical form, as `fmt` does. It joins the visits
-lines, lists and sections that a merge by lines left twice, as `merge` would.
-What it cannot join without losing a word stays and is reported.
+else can be meant, and the canonical form, as `--format` does. It joins the
+visits lines, lists and sections that a merge by lines left twice, as `merge`
+would. What it cannot join without losing a word stays and is reported.
+
+`--format` changes only lines of the grammar, and only in form: order, line
+endings and other text stay as they are.
 
 Also reported, and mended by nobody: damaged files in `.memories`, and a former
 state that has more than twice the bytes of the file.
 
-Exit code 0: clean; 1: there are problems.
+Exit code 0: clean; 1: there are problems, or `--format --dry-run` lists lines.
 
 Examples:
   memories check
   memories check --dupes               also memories with similar texts
   memories check --map rooms.json      also places that the game does not have
   memories check --fix --dry-run       show what would be mended
+  memories check --format --dry-run    lines that are not in canonical form
 
 A map is a JSON array of ids or of objects with an `id`, an object keyed by ids,
 or a text with one id a line.
 
 With --json: {version, file, problems: [{file, line, column, severity, kind,
 message, hint, nearest, mended_by_fix}]}, `nearest` being null where no right
-form is known; with --fix also {written, fixed: [{line, before, after}]}.")]
+form is known; with --fix also {written, fixed: [{line, before, after}]}. With
+--format it is {version, file, written, lines: [{line, before, after}]}:
+`before` is null if a line is put before that line; `after` is null if the line
+joins another one.")]
 pub(crate) struct CheckArgs {
     /// Also report memories with similar texts within a section; nothing is merged
     #[arg(long)]
@@ -57,17 +64,20 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "FILE")]
     map: Option<PathBuf>,
     /// Mend what is safe to mend, then report the rest
-    #[arg(long)]
+    #[arg(long, group = "writes")]
     fix: bool,
-    /// Show what `--fix` would write; write nothing
-    #[arg(long, requires = "fix")]
+    /// Write headings, entries and evidence in their canonical form, and report nothing else
+    #[arg(long, group = "writes", conflicts_with_all = ["dupes", "map"])]
+    format: bool,
+    /// Show what `--fix` or `--format` would write; write nothing
+    #[arg(long, requires = "writes")]
     dry_run: bool,
 }
 
 impl CheckArgs {
     /// True if it writes.
-    pub(crate) fn fixes(&self) -> bool {
-        self.fix
+    pub(crate) fn writes(&self) -> bool {
+        self.fix || self.format
     }
 }
 
@@ -75,12 +85,15 @@ impl CheckArgs {
 pub(crate) const FACTS: Facts = Facts {
     reads: true,
     pages: true,
-    synonyms: &["lint", "doctor", "validate", "verify"],
+    synonyms: &["lint", "doctor", "validate", "verify", "format", "tidy"],
     ..Facts::of(Group::Turn)
 };
 
 pub fn run(mut cli: Cli<'_>, args: CheckArgs) -> Result<u8, Failure> {
-    let CheckArgs { dupes, map, fix, dry_run } = args;
+    let CheckArgs { dupes, map, fix, format, dry_run } = args;
+    if format {
+        return fmt::run(cli, FmtArgs { check: dry_run });
+    }
     let notebook = cli.notebook()?;
     let path = notebook.store().path().display().to_string();
     let map = map.map(|map| read_map(&map)).transpose()?;

@@ -35,11 +35,11 @@ nothing is summarized twice, and if the model fails twice, nothing is written or
 lost.
 
 Examples:
-  memories digest --conversation chat-7.jsonl --exit 23 --present troll,thief
-  memories digest --conversation chat-7.jsonl --exit 'Living Room' \\
+  memories chat digest --conversation chat-7.jsonl --exit 23 --present troll,thief
+  memories chat digest --conversation chat-7.jsonl --exit 'Living Room' \\
       --present 'troll=The Troll'
-  memories digest --conversation chat-7.jsonl --exit Forest --new-place
-  memories digest --conversation chat-7.jsonl --event quest_completed \\
+  memories chat digest --conversation chat-7.jsonl --exit Forest --new-place
+  memories chat digest --conversation chat-7.jsonl --event quest_completed \\
       --related quest_id=find-lamp
   memories recall 23 npc:troll world --last 3 --brief
 

@@ -35,11 +35,11 @@ on_save, only with --save; llm_triggered, only when the model called the tool
 that --tool-schema prints.
 
 Examples:
-  memories extract --id chat-7 < answer.json
-  memories extract --conversation chat-7.jsonl --save --scope npc:troll
+  memories chat extract --id chat-7 < answer.json
+  memories chat extract --conversation chat-7.jsonl --save --scope npc:troll
   echo 'Kira has decided to sell the ship to Marcus at dawn.' |
-      memories extract --mode every_turn
-  memories extract --tool-schema --shape anthropic
+      memories chat extract --mode every_turn
+  memories chat extract --tool-schema --shape anthropic
 
 With --json: {version, conversation, outcome, turn_count, due_in, memories:
 [{outcome, scope, name, category, title, text, …, superseded, raised_to,

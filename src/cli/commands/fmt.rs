@@ -1,4 +1,4 @@
-//! `fmt`: writes the lines of the grammar in their canonical form.
+//! `check --format`, formerly `fmt`: writes the lines of the grammar in their canonical form.
 
 use serde_json::{Value, json};
 
@@ -11,27 +11,14 @@ use memories_document::types::Outcome;
 
 /// Write headings, entries and evidence in their canonical form
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
-Only lines of the grammar change, and only in form: order, line endings and
-other text stay as they are.
-
-Exit code of --check: 0: canonical; 1: some lines are not.
-
-Examples:
-  memories fmt
-  memories fmt --check       list the lines that would change; write nothing
-
-With --json: {version, file, written, lines: [{line, before, after}]}. `before`
-is null if a line is put before that line; `after` is null if the line joins
-another one.")]
 pub(crate) struct FmtArgs {
     /// Write nothing; exit with 1 if lines would change, and list them
     #[arg(long)]
-    check: bool,
+    pub(super) check: bool,
 }
 
 /// The facts about this command.
-pub(crate) const FACTS: Facts = Facts { synonyms: &["format", "tidy"], ..Facts::of(Group::Correct) };
+pub(crate) const FACTS: Facts = Facts::of(Group::Correct);
 
 pub fn run(mut cli: Cli<'_>, args: FmtArgs) -> Result<u8, Failure> {
     let FmtArgs { check } = args;
@@ -42,7 +29,7 @@ pub fn run(mut cli: Cli<'_>, args: FmtArgs) -> Result<u8, Failure> {
     notebook.read_without_sidecar()?;
     let mut written = false;
     if !check && !changes.is_empty() {
-        (changes, written) = cli.edit(&notebook, "fmt", false, |draft| {
+        (changes, written) = cli.edit(&notebook, "check", false, |draft| {
             let Formatted { text, changes } = format(&draft.text()?);
             draft.rewrite(Outcome::Formatted, text, changes.len());
             Ok(changes)
@@ -61,7 +48,7 @@ pub fn run(mut cli: Cli<'_>, args: FmtArgs) -> Result<u8, Failure> {
     if changes.is_empty() {
         cli.ui.notice(&format!("{path} is in canonical form"));
     } else if check && !cli.ui.json {
-        cli.ui.hint("`memories fmt` writes these lines");
+        cli.ui.hint("`memories check --format` writes these lines");
     }
     Ok(u8::from(check && !changes.is_empty()))
 }

@@ -16,9 +16,9 @@ direction come first, of these the nearest; places that no known way reaches
 come last.
 
 Examples:
-  memories frontier 64
-  memories frontier                     from where you are
-  memories frontier 64 -n 100 --json
+  memories map frontier 64
+  memories map frontier                     from where you are
+  memories map frontier 64 -n 100 --json
 
 With --json: {version, from, places: [{id, name, steps, actions, directions,
 named}], left_out}; steps and actions are null where no way is known.")]

@@ -29,10 +29,10 @@ other bytes stay the same; if nothing is relevant, the whole request does. A
 block that was inserted before is replaced.
 
 Examples:
-  memories inject < request.json | curl -d @- …/v1/chat/completions …
-  memories inject --scope npc:troll --scope world --min-importance 300
-  memories inject --between alex,jordan --max-age 30d
-  memories inject --mode user_prefix --suffix '' \\
+  memories chat inject < request.json | curl -d @- …/v1/chat/completions …
+  memories chat inject --scope npc:troll --scope world --min-importance 300
+  memories chat inject --between alex,jordan --max-age 30d
+  memories chat inject --mode user_prefix --suffix '' \\
       --template '{{memoryType}} ({{age}}): {{summary}}'
 
 With --json: {version, memories: [{scope, name, category, title, text, …, age,
@@ -81,7 +81,7 @@ pub(crate) const FACTS: Facts = Facts::of_question(Group::Talk);
 pub fn run(mut cli: Cli<'_>, args: InjectArgs) -> Result<u8, Failure> {
     let shape = args.shape;
     if cli.ui.stdin_is_terminal() {
-        return Err(Failure::usage("no request on stdin").hint("`memories inject < request.json`"));
+        return Err(Failure::usage("no request on stdin").hint("`memories chat inject < request.json`"));
     }
     let request = cli.read_bytes()?;
     let store = cli.store()?;

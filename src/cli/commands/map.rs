@@ -1,16 +1,22 @@
-//! `map`: draws all places and the ways between them.
+//! `map`: draws all places and the ways between them, and answers questions about them.
 
 use strum::VariantNames as _;
 
+use crate::cli::commands::frontier::{self, FrontierArgs};
 use crate::cli::commands::map_places::read_file;
+use crate::cli::commands::near::{self, NearArgs};
+use crate::cli::commands::path::{self, PathArgs};
 use crate::cli::context::Cli;
 use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
 use memories_world::{Graph, MapFormat};
 
-/// Draw all places and known ways
+/// Draw all places and known ways, or answer a question about them
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(
+    args_conflicts_with_subcommands = true,
+    disable_help_subcommand = true,
+    after_help = "\
 Two ways between the same places that are opposite directions are drawn as one
 line. A dashed line led elsewhere the last time.
 
@@ -21,11 +27,37 @@ Examples:
 
 With --format json, which is also what --json means: {version, places: [{id,
 name}], ways: [{action, from, to, count, episode, turn, after?,
-led_elsewhere_since?, refused_since?, sometimes_to?, deadly?}]}.")]
+led_elsewhere_since?, refused_since?, sometimes_to?, deadly?}]}."
+)]
 pub(crate) struct MapArgs {
+    #[command(subcommand)]
+    question: Option<MapQuestion>,
+    #[command(flatten)]
+    drawing: DrawArgs,
+}
+
+#[derive(Debug, clap::Args)]
+struct DrawArgs {
     /// mermaid, dot, json or svg [default: mermaid]
     #[arg(long, value_name = "FORMAT")]
     format: Option<MapFormat>,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum MapQuestion {
+    /// Draw all places and known ways, as without a word
+    #[command(hide = true)]
+    Draw(DrawArgs),
+    Path(PathArgs),
+    Near(NearArgs),
+    Frontier(FrontierArgs),
+}
+
+impl MapArgs {
+    /// True if it asks for a path, which may not be known.
+    pub(crate) fn asks_for_path(&self) -> bool {
+        matches!(self.question, Some(MapQuestion::Path(_)))
+    }
 }
 
 /// The facts about this command.
@@ -34,8 +66,18 @@ pub(crate) const FACTS: Facts = Facts {
     ..Facts::of_question(Group::Look)
 };
 
-pub fn run(mut cli: Cli<'_>, args: MapArgs) -> Result<u8, Failure> {
-    let MapArgs { format } = args;
+pub fn run(cli: Cli<'_>, args: MapArgs) -> Result<u8, Failure> {
+    match args.question {
+        None => draw(cli, args.drawing),
+        Some(MapQuestion::Draw(drawing)) => draw(cli, drawing),
+        Some(MapQuestion::Path(args)) => path::run(cli, args),
+        Some(MapQuestion::Near(args)) => near::run(cli, args),
+        Some(MapQuestion::Frontier(args)) => frontier::run(cli, args),
+    }
+}
+
+fn draw(mut cli: Cli<'_>, drawing: DrawArgs) -> Result<u8, Failure> {
+    let DrawArgs { format } = drawing;
     let default = if cli.ui.json { MapFormat::Json } else { MapFormat::Mermaid };
     let format = format.unwrap_or(default);
     if cli.ui.json && format != MapFormat::Json {

@@ -3,6 +3,7 @@
 mod absent;
 mod add;
 mod adopt;
+mod chat;
 mod check;
 mod check_beside;
 mod common;
@@ -109,14 +110,14 @@ pub(crate) enum Command {
     Program(ProgramCommand),
 }
 
-/// Declares the commands by module, variant and arguments.
+/// Declares the commands by module, variant and arguments. A former name is hidden.
 macro_rules! memory_commands {
-    ($($module:ident $name:ident($args:ident),)*) => {
+    ($($(#[$hidden:meta])? $module:ident $name:ident($args:ident),)*) => {
         /// Commands on a memory file. Only the arguments of the one that is called are built.
         #[derive(Debug, Subcommand)]
         #[command(defer = true)]
         pub(crate) enum MemoryCommand {
-            $($name($module::$args),)*
+            $($(#[$hidden])? $name($module::$args),)*
         }
 
         impl MemoryCommand {
@@ -127,8 +128,8 @@ macro_rules! memory_commands {
                 }
             }
 
-            /// The facts about the command.
-            fn facts(&self) -> Facts {
+            /// The facts about the command, without the words under it.
+            fn own_facts(&self) -> Facts {
                 match self {
                     $(MemoryCommand::$name(_) => $module::FACTS,)*
                 }
@@ -167,9 +168,6 @@ memory_commands! {
     query Query(QueryArgs),
     top Top(TopArgs),
     summarize Summarize(SummarizeArgs),
-    path Path(PathArgs),
-    near Near(NearArgs),
-    frontier Frontier(FrontierArgs),
     route Route(RouteArgs),
     goals Goals(GoalsArgs),
     map Map(MapArgs),
@@ -190,14 +188,10 @@ memory_commands! {
     review Review(ReviewArgs),
     adopt Adopt(AdoptArgs),
     consolidate Consolidate(ConsolidateArgs),
-    fmt Fmt(FmtArgs),
     restore Restore(RestoreArgs),
     retry Retry(RetryArgs),
     seed Seed(SeedArgs),
-    digest Digest(DigestArgs),
-    inject Inject(InjectArgs),
-    extract Extract(ExtractArgs),
-    proxy Proxy(ProxyArgs),
+    chat Chat(ChatArgs),
     import Import(ImportArgs),
     export Export(ExportArgs),
     merge Merge(MergeArgs),
@@ -207,9 +201,42 @@ memory_commands! {
     hook Hook(HookArgs),
     memory_tool MemoryTool(MemoryToolArgs),
     episode Episode(EpisodeArgs),
+    // Former names: these stand under `map` and `chat`, and the last one is `check --format`.
+    #[command(hide = true)]
+    path Path(PathArgs),
+    #[command(hide = true)]
+    near Near(NearArgs),
+    #[command(hide = true)]
+    frontier Frontier(FrontierArgs),
+    #[command(hide = true)]
+    digest Digest(DigestArgs),
+    #[command(hide = true)]
+    inject Inject(InjectArgs),
+    #[command(hide = true)]
+    extract Extract(ExtractArgs),
+    #[command(hide = true)]
+    proxy Proxy(ProxyArgs),
+    #[command(hide = true)]
+    fmt Fmt(FmtArgs),
 }
 
 impl MemoryCommand {
+    fn facts(&self) -> Facts {
+        match self {
+            MemoryCommand::Chat(args) => args.facts(),
+            other => other.own_facts(),
+        }
+    }
+
+    /// True for a question that the exit code answers: yes or no.
+    pub(crate) fn asks_yes_or_no(&self) -> bool {
+        match self {
+            MemoryCommand::Tried(_) | MemoryCommand::Path(_) => true,
+            MemoryCommand::Map(args) => args.asks_for_path(),
+            _ => false,
+        }
+    }
+
     /// True if people read its answer page by page.
     pub(crate) fn is_read_by_people(&self) -> bool {
         self.facts().pages && !matches!(self, MemoryCommand::Log(args) if args.follows())
@@ -227,7 +254,7 @@ impl MemoryCommand {
     /// True if it changes nothing, so that it can read a remote text.
     #[cfg_attr(not(feature = "sync"), expect(dead_code, reason = "without stores all texts are here"))]
     pub(crate) fn only_reads(&self) -> bool {
-        self.facts().reads && !matches!(self, MemoryCommand::Check(args) if args.fixes())
+        self.facts().reads && !matches!(self, MemoryCommand::Check(args) if args.writes())
     }
 
     /// True for a question, which without a memory file is answered as of an empty memory.

@@ -11,10 +11,10 @@ use memories_world::Graph;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  memories near 64
-  memories near 'Living Room' --steps 1
-  memories near                         from where you are
-  memories near 64 --steps 100 --json   all places that can be reached
+  memories map near 64
+  memories map near 'Living Room' --steps 1
+  memories map near                         from where you are
+  memories map near 64 --steps 100 --json   all places that can be reached
 
 With --json: {version, from, places: [{id, name, steps, actions}]}.")]
 pub(crate) struct NearArgs {

@@ -17,10 +17,10 @@ those that opened a way when it was first walked, until they are done in the
 running episode.
 
 Examples:
-  memories path 64 187                  from West of House to the Attic
-  memories path 'West of House' Attic   by names that only one place has
-  memories path Attic                   from where you are
-  memories path Attic --json | jq -r '.actions[]'
+  memories map path 64 187                  from West of House to the Attic
+  memories map path 'West of House' Attic   by names that only one place has
+  memories map path Attic                   from where you are
+  memories map path Attic --json | jq -r '.actions[]'
 
 Exit code 0: there is a path; 1: none is known. With --json: {version, known,
 from, to, actions, steps: [{action, from, to, count, episode, turn, after?,

@@ -46,14 +46,14 @@ GET /healthz answers as long as the proxy runs, without the token. Ctrl-C lets
 running replies and extractions end, for at most --grace.
 
 Examples:
-  memories proxy --upstream https://api.openai.com
+  memories chat proxy --upstream https://api.openai.com
   OPENAI_BASE_URL=http://127.0.0.1:4141/v1 my-chat-client
-  memories proxy --upstream http://127.0.0.1:11434 --listen 127.0.0.1:8080 -v
-  memories proxy --upstream https://api.anthropic.com --scope npc:troll
-  memories proxy --upstream https://api.openai.com --between alex,jordan \\
+  memories chat proxy --upstream http://127.0.0.1:11434 --listen 127.0.0.1:8080 -v
+  memories chat proxy --upstream https://api.anthropic.com --scope npc:troll
+  memories chat proxy --upstream https://api.openai.com --between alex,jordan \\
       --max-age 30d
   openssl rand -hex 32 > token
-  memories proxy --upstream https://api.openai.com --listen 0.0.0.0:4141 \\
+  memories chat proxy --upstream https://api.openai.com --listen 0.0.0.0:4141 \\
       --allow-remote --token-file token --host memories.example
 
 The model that extracts memories is that of `[llm]`, with its own key. Prints

@@ -39,10 +39,13 @@ pub(super) fn attached(
     // Commands have no arguments before.
     program.build();
     program.mut_subcommands(|command| {
-        let name = command.get_name().to_owned();
-        let own = facts_of(&name).map_or(&[][..], |facts| facts.completes);
-        command.mut_args(|arg| with_candidates(arg, own, &line))
+        attached_to(command, &facts_of, &line).mut_subcommands(|inner| attached_to(inner, &facts_of, &line))
     })
+}
+
+fn attached_to(command: Command, facts_of: &impl Fn(&str) -> Option<Facts>, line: &Arc<Line>) -> Command {
+    let own = facts_of(command.get_name()).map_or(&[][..], |facts| facts.completes);
+    command.mut_args(|arg| with_candidates(arg, own, line))
 }
 
 fn with_candidates(arg: Arg, own: &[(&str, Candidates)], line: &Arc<Line>) -> Arg {

@@ -11,7 +11,7 @@
 //! | `add`, `form_memory` | `memories` |
 //! | `supersede` and other corrections | `corrected`, `reasoning` |
 //! | `episode` | `episode`, `ephemeral_ended`, `session`: the text that was cleared |
-//! | `fmt`, `check` | `lines`: how many were rewritten |
+//! | `check` (formerly also `fmt`) | `lines`: how many were rewritten |
 //! | `restore` | `state`: the number of the backup |
 //! | `import`, `seed` | `reasoning` |
 //! | `consolidate` | `scope`, `corrected`, `decisions`, `reasoning`, `refused`, `model` |
