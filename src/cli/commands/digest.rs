@@ -35,7 +35,8 @@ nothing is summarized twice, and if the model fails twice, nothing is written or
 lost.
 
 Examples:
-  memories chat digest --conversation chat-7.jsonl --exit 23 --present troll,thief
+  memories chat digest --conversation chat-7.jsonl --exit 23 \\
+      --present troll,thief
   memories chat digest --conversation chat-7.jsonl --exit 'Living Room' \\
       --present 'troll=The Troll'
   memories chat digest --conversation chat-7.jsonl --exit Forest --new-place

@@ -48,7 +48,8 @@ running replies and extractions end, for at most --grace.
 Examples:
   memories chat proxy --upstream https://api.openai.com
   OPENAI_BASE_URL=http://127.0.0.1:4141/v1 my-chat-client
-  memories chat proxy --upstream http://127.0.0.1:11434 --listen 127.0.0.1:8080 -v
+  memories chat proxy -v --upstream http://127.0.0.1:11434 \\
+      --listen 127.0.0.1:8080
   memories chat proxy --upstream https://api.anthropic.com --scope npc:troll
   memories chat proxy --upstream https://api.openai.com --between alex,jordan \\
       --max-age 30d
