@@ -182,3 +182,29 @@ fn what_a_party_that_is_not_trusted_can_cause_names_tests_that_exist() {
         assert!(named_tests(tests) > 0, "no tests: {row}");
     }
 }
+
+/// The commands that the table of tasks names are understood, in a world of one recorded episode.
+#[test]
+#[cfg(feature = "full")]
+fn every_task_has_a_command_that_does_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let turns = root().join("fixtures/turns/zork1_ep1.jsonl");
+    let recorded = memories(folder.path(), &["record", "--turns", turns.to_str().unwrap()]).output().unwrap();
+    assert!(recorded.status.success());
+    let overview = memories(folder.path(), &[]).output().unwrap();
+    let overview = String::from_utf8(overview.stdout).unwrap();
+    let page = fs::read_to_string(root().join("docs/tasks.md")).unwrap();
+    let commands: Vec<&str> =
+        page.split("`memories ").skip(1).filter_map(|rest| rest.split('`').next()).collect();
+    assert_eq!(commands.len(), 20, "{commands:?}");
+    for command in commands {
+        let words = crate::golden::split(command);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let output = memories(folder.path(), &words).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        // 1 is an answer: `diff` shows differences.
+        assert!(matches!(output.status.code(), Some(0 | 1)), "{command}: {said}");
+        let is_named = overview.lines().any(|line| line.starts_with("  ") && line.contains(words[0]));
+        assert!(is_named, "the overview does not name {}", words[0]);
+    }
+}
