@@ -17,7 +17,6 @@ pub(crate) struct ChatArgs {
 }
 
 #[derive(Debug, clap::Subcommand)]
-#[expect(clippy::large_enum_variant, reason = "one value a run, and clap flattens no box")]
 enum ChatCommand {
     Digest(DigestArgs),
     Extract(ExtractArgs),
