@@ -17,7 +17,7 @@ pub(crate) fn failure_of(error: &clap::Error, arguments: &[OsString]) -> Failure
     // Tips and usage follow after an empty line; they become hints.
     let problem = text.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ");
     let mut failure = Failure::usage(fold_spaces(problem));
-    if let Some(hint) = hint_on_former_flag(error) {
+    if let Some(hint) = hint_on_other_flag(error) {
         return failure.hint(hint);
     }
     let suggested = command_for_word(error).map_or_else(|| suggestions(error), |name| vec![name]);
@@ -33,12 +33,17 @@ pub(crate) fn failure_of(error: &clap::Error, arguments: &[OsString]) -> Failure
     })
 }
 
-/// The hint for a flag that former versions had.
-fn hint_on_former_flag(error: &clap::Error) -> Option<&'static str> {
+/// The hint for a flag that former versions or other programs have.
+fn hint_on_other_flag(error: &clap::Error) -> Option<&'static str> {
     let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg) else { return None };
-    let is_former = error.kind() == ErrorKind::UnknownArgument && flag == "--confirmed-by";
-    is_former
-        .then_some("leave it out: nobody counts writers, and `memories review` lists what a person decides")
+    match flag.as_str() {
+        _ if error.kind() != ErrorKind::UnknownArgument => None,
+        "--confirmed-by" => {
+            Some("leave it out: nobody counts writers, and `memories review` lists what a person decides")
+        }
+        "--port" => Some("name address and port together: `--listen 127.0.0.1:8080`"),
+        _ => None,
+    }
 }
 
 /// The flags or commands that clap suggests. Clap puts the most similar last; here it comes first.

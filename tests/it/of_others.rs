@@ -64,7 +64,15 @@ impl Shared {
         command.args(arguments).current_dir(self.path(folder)).uid(user).gid(user);
         command.env_clear().env("PATH", "/usr/bin:/bin").env("HOME", self.path(home));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
+        let mut child = loop {
+            match command.spawn() {
+                // Another test forked while the program was copied: its child holds the copy open until it runs another.
+                Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {
+                    std::thread::yield_now()
+                }
+                spawned => break spawned.unwrap(),
+            }
+        };
         let _ = std::io::Write::write_all(&mut child.stdin.take().unwrap(), input.as_bytes());
         let output = child.wait_with_output().unwrap();
         let said = [output.stdout, output.stderr].concat();

@@ -23,15 +23,18 @@ fn memories(arguments: &[&str]) -> String {
 /// Every command with its long flags, from the parser's own help.
 #[cfg(feature = "full")]
 fn commands() -> BTreeMap<String, BTreeSet<String>> {
-    let overview = memories(&["--help"]);
-    let (overview, _) = overview.split_once("\nOptions:").unwrap();
-    let names: Vec<&str> = overview
-        .lines()
-        .filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next())
-        .filter(|name| name.bytes().all(|byte| byte.is_ascii_lowercase()))
-        .collect();
-    assert!(names.len() >= 18 && names.contains(&"stats") && names.contains(&"man"), "{names:?}");
-    names.into_iter().map(|name| (name.to_owned(), long_flags(&memories(&[name, "--help"])))).collect()
+    let list = memories(&["help", "all"]);
+    let (list, _) = list.split_once("\nOptions:").unwrap();
+    // A name takes the first column, of 12 characters.
+    let names = list.lines().filter_map(|line| Some(line.strip_prefix("  ")?[..12].trim_end()));
+    let is_plain = |name: &&str| name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b' ');
+    let names: Vec<&str> = names.filter(is_plain).collect();
+    assert!(names.len() >= 18 && names.contains(&"map path") && names.contains(&"man"), "{names:?}");
+    let flags = |name: &str| {
+        let words: Vec<&str> = name.split(' ').chain(["--help"]).collect();
+        long_flags(&memories(&words))
+    };
+    names.into_iter().map(|name| (name.to_owned(), flags(name))).collect()
 }
 
 /// The flags at the beginning of help's lines: `--json` of `  -x, --json  Answer in JSON`.
@@ -79,8 +82,9 @@ fn candidates(words: &[&str]) -> Vec<String> {
 fn completions_know_every_command_and_flag() {
     let known = candidates(&[""]);
     for (name, flags) in commands() {
-        assert!(known.contains(&name), "`{name}`");
-        let known = candidates(&[&name, "--"]);
+        let words: Vec<&str> = name.split(' ').collect();
+        assert!(known.contains(&words[0].to_owned()), "`{name}`");
+        let known = candidates(&[&words[..], &["--"]].concat());
         for flag in flags {
             assert!(known.contains(&format!("--{flag}")), "`{name} --{flag}`: {known:?}");
         }
@@ -249,8 +253,9 @@ fn the_manual_has_a_page_for_every_command_and_flag() {
     let main = page_of("memories.1");
     assert_eq!(main, memories(&["man"]));
     for (name, flags) in commands() {
-        let page = page_of(&format!("memories-{name}.1"));
-        assert!(main.contains(&format!("memories\\-{name}(1)")), "the main page does not name `{name}`");
+        let page = page_of(&format!("memories-{}.1", name.replace(' ', "-")));
+        let first = name.split(' ').next().unwrap();
+        assert!(main.contains(&format!("memories\\-{first}(1)")), "the main page does not name `{name}`");
         for flag in flags {
             let written = format!("\\-\\-{}", flag.replace('-', "\\-"));
             assert!(page.contains(&written), "the page of `{name}` does not know --{flag}");
