@@ -189,10 +189,11 @@ class Found(Memory):
 
     `type` is `place`, `character`, `character_knowledge`, `scene`, `episodic` or `work`. `matched` are words of the
     question that it has. `passage` is the most similar part of a long text; where `cut` is set, `text` is only that
-    part. `number` is that by which an answer names it.
+    part. `number` is that by which an answer names it. Where `weak` is set, it may have nothing to do with the question.
     """
 
     relevance: float = 0.0
+    weak: bool = False
     number: int | None = None
     type: str = ""
     matched: tuple[str, ...] = ()
@@ -262,12 +263,14 @@ class Answered(Record):
     """A model's answer to a question, and the memories that it was shown. `str()` is the answer.
 
     `answer` is `None` where the memories do not tell, or the model could not be asked; `model.error` says why.
-    `relevant` are the numbers of the memories on which the answer rests.
+    `relevant` are the numbers of the memories on which the answer rests. `missing_phrase` is a quotation of the question
+    that no memory has.
     """
 
     query: str = ""
     answer: str | None = None
     relevant: tuple[int, ...] = ()
+    missing_phrase: str | None = None
     memories: tuple[Found, ...] = ()
     model: Model | None = None
     warnings: tuple[str, ...] = ()
