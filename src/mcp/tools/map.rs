@@ -13,7 +13,7 @@ const PLACES: usize = 10;
 
 const TO: Parameter =
     Parameter::new("to", Text, "id or name").required("name the place: its id, or a name that only one has");
-const FROM: Parameter = Parameter::new("from", Text, "start; default: where you are");
+const FROM: Parameter = Parameter::new("from", Text, "default: where you are");
 const GOAL: Parameter = Parameter::new("goal", Text, "up to it: place, item or gain like +10");
 
 pub(crate) const TOOLS: &[Tool] = &[

@@ -57,8 +57,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         name: "check_action",
         title: "Check an action",
-        about: "Call before acting. `leave it`: failed here and would again. `may be tried`: worked, is new, or things \
-                changed.",
+        about: "Call before acting. `leave it`: failed here and would again. `may be tried`: else.",
         effect: Effect::Reads,
         parameters: &[LOCATION, ACTION],
         answer: || schema::object(&["verdict", "tried", "memories"]),

@@ -31,7 +31,7 @@ const NAMED: usize = 3;
 const QUESTION: Parameter =
     Parameter::new("question", Text, "in words").required("ask in words, such as `where is the key?`");
 const QUERY: Parameter = Parameter::new("query", Text, "in words");
-const ANSWER: Parameter = Parameter::new("answer", Flag, "true: a model answers from them");
+const ANSWER: Parameter = Parameter::new("answer", Flag, "a model answers from them");
 const UNSURE: Parameter = Parameter::new("unsure", Flag, "also unsure ones");
 
 /// The search over everything, in the groups `places` and `self`.
