@@ -19,7 +19,7 @@ use tokio::time::{Instant, sleep};
 const PIECE: usize = 64 << 10;
 
 /// Bytes of all answers from which on a connection goes that was not read for [`STALLED`].
-const ROOM: usize = 16 << 20;
+const ROOM: usize = 12 << 20;
 
 /// Bytes of all answers above which the one that was not read for longest is cut at once, unless it is the only one.
 const MOST: usize = 2 * ROOM;
