@@ -441,9 +441,7 @@ impl Store {
         let is_due = |new: &NewLines| new.log.is_new_or_full(folder);
         if !lines.is_empty() && (size == 0 || size > MAX_NOTE || lines.iter().any(is_due)) {
             let note = lock.note().map_err(failed_lock(folder))?;
-            for addition in note::parse(&note).iter().flat_map(|group| &group.additions) {
-                addition.sync(folder)?;
-            }
+            note::sync(folder, &note::parse(&note))?;
             for new in lines {
                 match new.log.maintain(folder) {
                     Err(refused) if refused.is_refusal() => return Err(refused),

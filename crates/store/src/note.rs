@@ -5,7 +5,7 @@
 //! The note holds groups of lines, one behind the other, until the logs are synced. The last group may wait: it counts
 //! only if its text is in place. The hash of a group shows whether a power cut has torn it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
 use xxhash_rust::xxh3::xxh3_64;
@@ -99,7 +99,7 @@ fn parse_head(line: &[u8]) -> Option<(String, u64, usize)> {
 impl Addition {
     /// The offset behind the lines.
     fn end(&self) -> u64 {
-        self.offset + self.bytes.len() as u64
+        self.offset.saturating_add(self.bytes.len() as u64)
     }
 
     /// Adds the lines. If they cannot be written whole (the disk is full), the log gets its former end back.
@@ -113,13 +113,18 @@ impl Addition {
         };
         add().map_err(StoreError::write("write", &folder.path(&self.name)))
     }
+}
 
-    /// Makes the log survive a power cut.
-    pub(super) fn sync(&self, folder: &Folder) -> Result<(), StoreError> {
+/// Makes the logs that groups add to survive a power cut, each by one sync.
+pub(super) fn sync(folder: &Folder, groups: &[Group]) -> Result<(), StoreError> {
+    let additions = groups.iter().flat_map(|group| &group.additions);
+    let names: BTreeSet<&str> = additions.map(|addition| addition.name.as_str()).collect();
+    for name in names {
         // A log that cannot be opened is reported by the next write.
-        let Ok(Some(file)) = folder.read(&self.name) else { return Ok(()) };
-        file.sync_data().map_err(StoreError::write("sync", &folder.path(&self.name)))
+        let Ok(Some(file)) = folder.read(name) else { continue };
+        file.sync_data().map_err(StoreError::write("sync", &folder.path(name)))?;
     }
+    Ok(())
 }
 
 /// Writes lines again where a kill or a power cut took a part of them: a log ends before their end, or has NUL bytes in
@@ -145,10 +150,11 @@ fn complete_log(folder: &Folder, name: &str, additions: &[&Addition]) -> Result<
     let end = additions.iter().map(|addition| addition.end()).max().unwrap_or_default();
     let mut file = folder.write(name, Access::ReadWrite)?;
     let mut complete = || {
-        if file.seek(SeekFrom::End(0))? < start {
+        let size = file.seek(SeekFrom::End(0))?;
+        if size < start {
             return Ok(false);
         }
-        let mut present = Vec::with_capacity(usize::try_from(end - start).unwrap_or_default());
+        let mut present = Vec::with_capacity(usize::try_from(end.min(size) - start).unwrap_or_default());
         file.seek(SeekFrom::Start(start))?;
         (&mut file).take(end - start).read_to_end(&mut present)?;
         for addition in additions {

@@ -58,7 +58,7 @@ struct Opened {
     folder: Arc<Folder>,
     /// Device and inode.
     identity: (u64, u64),
-    /// True if others were kept out of it, and git from listing it.
+    /// True if a writer opened it: it is private then, and git ignores it.
     is_complete: bool,
 }
 
