@@ -1,4 +1,4 @@
-//! What the program shows without a command: the commands that people use, on one screen; and the list of all.
+//! The two lists of commands: the overview of those that people use, on one screen, and the list of all.
 
 use std::ffi::OsString;
 

@@ -123,7 +123,7 @@ impl Library {
             if phrase.is_some() {
                 best.insert(Hit { is_weak: false, ..hit });
             } else if hit.relevance >= settings.floor || each[at].has_characters {
-                // Of a question in another language the embedded model knows pieces alone.
+                // The embedded model knows only pieces of words in other languages, so likeness alone proves nothing.
                 let is_weak = hit.is_weak || question.is_foreign && !each[at].has_word;
                 best.insert(Hit { is_weak, ..hit });
             } else if may_be_weak(at) {

@@ -154,7 +154,7 @@ impl Searcher {
         let missing = question.phrase.as_ref().filter(|_| hits.is_empty());
         if missing.is_some() {
             hits = choose(None);
-            // Whoever wants no weak hits, and not the phrase alone, gets what is sure in its place.
+            // No memory has the quoted phrase: a caller that wants no weak hits gets the sure ones alone.
             hits.retain(|hit| asked.wants_weak || settings.floor == 0.0 || !hit.is_weak);
         }
         let missing_phrase = missing.map(|phrase| phrase.text.clone());
