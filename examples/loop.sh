@@ -1,29 +1,33 @@
 #!/bin/sh
 # The loop of an agent that remembers: recall before each turn, record after it.
 #
-#   sh examples/loop.sh TURNS.jsonl [COUNT]
+#   sh examples/loop.sh AGENT GAME [ARGUMENT]...
+#   sh examples/loop.sh 'sh examples/explorer.sh' sh examples/game.sh
 #
-# The "game" is a file of recorded turns, so that the script runs anywhere. With a real game, take the place
-# from its engine and the action from your agent, and build the same JSON object.
+# AGENT is a command that reads what is known from its standard input and prints an action. GAME is a program that
+# prints the id of the place and what the player reads there, each in a line. It then reads an action in a line, and
+# prints the turn in a line, as the JSON object that `memories record` takes.
 set -eu
-turns=$1
-count=${2:-5}
+agent=$1
+shift
+folder=$(mktemp -d)
+trap 'rm -r "$folder"' EXIT
+mkfifo "$folder/actions"
 
 # Once for each game; the first one is episode 1.
 memories episode start > /dev/null
-head -n "$count" "$turns" | while IFS= read -r turn; do
-    place=$(printf '%s' "$turn" | sed 's/.*"location_before": {"id": \([0-9]*\).*/\1/')
-    action=$(printf '%s' "$turn" | sed 's/.*"action": "\([^"]*\)".*/\1/')
-
-    # What the agent reads before it acts.
-    memories recall "$place" > recalled.txt
-    # A real agent chooses another action where this one is in vain (exit code 0).
-    if evidence=$(memories tried "$place" "$action"); then
-        echo "> $action   (in vain: ${evidence#yes: })"
-    else
-        echo "> $action"
-    fi
-
-    # What it learns from the turn.
-    printf '%s' "$turn" | memories record --quiet
-done
+"$@" < "$folder/actions" | {
+    exec 3> "$folder/actions"
+    while read -r place && read -r text; do
+        known=$(printf '%s\n\n' "$text" && memories recall "$place")
+        action=$(printf '%s\n' "$known" | $agent)
+        # What was in vain here is not done again.
+        if evidence=$(memories tried "$place" "$action"); then
+            action=$(printf '%s\nin vain: %s (%s)\n' "$known" "$action" "$evidence" | $agent)
+        fi
+        printf '%s\n' "$action" >&3
+        read -r turn
+        printf '> %s\n' "$action"
+        printf '%s' "$turn" | memories record --quiet
+    done
+}

@@ -64,7 +64,7 @@ def test_a_page_shows_what_its_code_prints(
 
 @pytest.mark.parametrize("page", ["docs/guide/python.md", "python/README.md"])
 def test_a_page_shows_the_memory_of_the_example(page: str) -> None:
-    _, _, rest = (ROOT / "examples" / "agent.py").read_text(encoding="utf-8").partition("# The memory.\n")
+    _, _, rest = (ROOT / "examples" / "loop.py").read_text(encoding="utf-8").partition("# The memory.\n")
     memory = rest.partition("\n\n# The game and the agent.")[0]
     assert f"```python\n{memory.rstrip()}\n```\n" in (ROOT / page).read_text(encoding="utf-8")
 

@@ -90,16 +90,16 @@ def codex_hooks(home: Home, codex: str) -> None:
     (listed,) = answer["result"]["data"]
     assert not listed["warnings"] and not listed["errors"], listed
     assert {hook["eventName"] for hook in listed["hooks"]} == EVENTS, listed
-    assert all(hook["command"] == "memories hook codex" for hook in listed["hooks"]), listed
+    assert all(hook["command"] == f"{home.program} hook codex" for hook in listed["hooks"]), listed
     assert all(hook["timeoutSec"] in (3, 5) for hook in listed["hooks"]), listed
 
 
 def agents_read_it(home: Home, programs: Path, hermes: str, openclaw: list[str]) -> None:
     claude, codex, gemini = (str(programs / name) for name in ("claude", "codex", "gemini"))
-    says(home.run(claude, "mcp", "get", "memories"), "Connected", "Command: memories", "--configured-model")
+    says(home.run(claude, "mcp", "get", "memories"), "Connected", f"Command: {home.program}", "--configured-model")
     says(home.run(codex, "mcp", "list"), "memories", "mcp --configured-model --tools places shaping", "enabled")
     codex_hooks(home, codex)
-    says(home.run(gemini, "mcp", "list"), "memories: memories mcp --configured-model")
+    says(home.run(gemini, "mcp", "list"), f"memories: {home.program} mcp --configured-model")
     says(home.run(hermes, "mcp", "list"), "memories", "other")
     says(home.run(*openclaw, "config", "validate"), "Config valid")
     says(home.run(*openclaw, "mcp", "list"), "- memories")

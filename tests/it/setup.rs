@@ -92,8 +92,10 @@ fn all_agents_are_wired_once_and_unwired_to_the_byte() {
     let applied = home.files();
     let gemini = home.text(".gemini/settings.json").replace("// mine", "").replace(",\r\n}", "}");
     let gemini: Value = serde_json::from_str(gemini.trim_start_matches('\u{FEFF}')).unwrap();
-    assert_eq!(gemini["mcpServers"]["memories"]["command"], "memories");
-    assert_eq!(gemini["hooks"]["BeforeTool"][0]["hooks"][0]["command"], "memories hook gemini");
+    // Programs with windows do not have the search path of a shell.
+    let program = env!("CARGO_BIN_EXE_memories");
+    assert_eq!(gemini["mcpServers"]["memories"]["command"], program);
+    assert_eq!(gemini["hooks"]["BeforeTool"][0]["hooks"][0]["command"], format!("{program} hook gemini"));
     assert!(home.text(".codex/config.toml").starts_with("model = \"m\" # mine\n\n[mcp_servers.memories]\n"));
     let (code, stdout, _) = home.setup(&["--apply"]);
     assert_eq!((code, home.files()), (Some(1), applied), "{stdout}");
@@ -209,6 +211,9 @@ fn a_project_has_its_own_files_and_no_link_leads_out_of_it() {
     let (code, stdout, stderr) = home.setup(&["--project", "--apply"]);
     assert_eq!(code, Some(0), "{stderr}");
     assert!(stdout.contains("written ~/repository/.mcp.json"), "{stdout}");
+    // Other machines read a repository's files, too.
+    let server: Value = serde_json::from_str(&home.text("repository/.mcp.json")).unwrap();
+    assert_eq!(server["mcpServers"]["memories"]["command"], "memories");
     let made: Vec<_> = home.files().into_keys().filter(|name| !before.contains_key(name)).collect();
     assert!(made.iter().all(|name| name.starts_with("repository/") || name == ".config"), "{made:?}");
     home.setup(&["--project", "--remove"]);
@@ -239,10 +244,12 @@ fn nothing_beside_an_entry_is_shown() {
         assert!(stdout.contains("configured-model"), "{stdout}");
     }
     let (_, stdout, _) = home.setup(&["cursor"]);
-    assert!(stdout.contains("@@ line 1 @@\n+…, \"memories\": {\"command\":\"memories\""), "{stdout}");
+    let entry =
+        format!("@@ line 1 @@\n+…, \"memories\": {{\"command\":\"{}\"", env!("CARGO_BIN_EXE_memories"));
+    assert!(stdout.contains(&entry), "{stdout}");
     assert!(stdout.contains("]}…\n"), "{stdout}");
     let (_, stdout, _) = home.setup(&["codex"]);
-    assert!(stdout.contains("@@ line 3 @@\n+[mcp_servers.memories]\n+command = \"memories\"\n"), "{stdout}");
+    assert!(stdout.contains("@@ line 3 @@\n+[mcp_servers.memories]\n+command = \""), "{stdout}");
     home.setup(&["--apply"]);
     let (_, stdout, _) = home.setup(&["--remove", "--json"]);
     assert!(!stdout.contains("shown-") && stdout.contains("configured-model"), "{stdout}");

@@ -8,7 +8,7 @@ use strum::VariantArray;
 
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
-use crate::cli::own_program::own_program;
+use crate::cli::own_program::{own_program, own_program_path};
 use crate::cli::settings::{ProcessEnvironment, agent_folders, repository_of};
 use crate::cli::ui::Ui;
 use memories_agents::setup::{Action, Agent, Change, Options, State, Target, change};
@@ -88,7 +88,8 @@ pub(crate) fn run(ui: &mut Ui, args: SetupArgs, environment: &ProcessEnvironment
             .hint("set HOME to an absolute path"));
     };
     let root = project.then(|| repository(environment.folder(), user_folder)).transpose()?;
-    let program = own_program()?;
+    // A repository's files are for other machines, too; a program with windows has no shell's search path.
+    let program = if project { own_program()? } else { own_program_path()? };
     let options = Options {
         action: if remove { Action::Remove } else { Action::Apply },
         folder: user_folder,
