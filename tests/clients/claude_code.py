@@ -178,6 +178,8 @@ def trouble_never_reaches_the_agent(claude):
     with open(place.repo / ".memories" / "Memories.md" / "lock", "r+") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         undisturbed()
+    requests, events = claude.session([], with_program=False)
+    assert "memories is not on your PATH" in json.dumps(events), events
     undisturbed(with_program=False)
     sidecar = place.repo / ".memories"
     sidecar.rename(place.repo / "elsewhere")

@@ -14,6 +14,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[2]
+
 LIMIT = 100
 """Seconds that one agent may take."""
 
@@ -66,7 +68,7 @@ def says(what: str, *parts: str) -> None:
         assert part in what, f"`{part}` is not in:\n{what}"
 
 
-def codex_hooks(home: Home, codex: str) -> None:
+def codex_hooks(home: Home, codex: str, command: str) -> None:
     """Codex lists its hooks by its app server alone."""
     requests = [
         {"id": 1, "method": "initialize", "params": {"clientInfo": {"name": "setup", "version": "1"}}},
@@ -90,7 +92,7 @@ def codex_hooks(home: Home, codex: str) -> None:
     (listed,) = answer["result"]["data"]
     assert not listed["warnings"] and not listed["errors"], listed
     assert {hook["eventName"] for hook in listed["hooks"]} == EVENTS, listed
-    assert all(hook["command"] == f"{home.program} hook codex" for hook in listed["hooks"]), listed
+    assert all(hook["command"] == command for hook in listed["hooks"]), listed
     assert all(hook["timeoutSec"] in (3, 5) for hook in listed["hooks"]), listed
 
 
@@ -98,11 +100,27 @@ def agents_read_it(home: Home, programs: Path, hermes: str, openclaw: list[str])
     claude, codex, gemini = (str(programs / name) for name in ("claude", "codex", "gemini"))
     says(home.run(claude, "mcp", "get", "memories"), "Connected", f"Command: {home.program}", "--configured-model")
     says(home.run(codex, "mcp", "list"), "memories", "mcp --configured-model --tools places shaping", "enabled")
-    codex_hooks(home, codex)
+    codex_hooks(home, codex, f"{home.program} hook codex")
     says(home.run(gemini, "mcp", "list"), f"memories: {home.program} mcp --configured-model")
     says(home.run(hermes, "mcp", "list"), "memories", "other")
     says(home.run(*openclaw, "config", "validate"), "Config valid")
     says(home.run(*openclaw, "mcp", "list"), "- memories")
+
+
+def packages_are_read(home: Home, programs: Path) -> None:
+    """The plugin for Codex and the extension for Gemini CLI, as a person installs them from a clone."""
+    codex, gemini = str(programs / "codex"), str(programs / "gemini")
+    home.run(codex, "plugin", "marketplace", "add", str(ROOT))
+    home.run(codex, "plugin", "add", "memories@memories")
+    says(home.run(codex, "plugin", "list"), "memories@memories", "installed, enabled")
+    says(home.run(codex, "mcp", "list"), "memories", "mcp --provider offline --tools places shaping", "enabled")
+    codex_hooks(home, codex, "memories hook codex")
+    extension = str(ROOT / "integrations" / "gemini")
+    says(home.run(gemini, "extensions", "validate", extension), "successfully validated")
+    # A person says that the folder is trusted.
+    (home.folder / ".gemini" / "trustedFolders.json").write_text(json.dumps({extension: "TRUST_FOLDER"}))
+    home.run(gemini, "extensions", "install", extension, "--consent")
+    says(home.run(gemini, "mcp", "list"), "(from memories): memories mcp --provider offline", "Connected")
 
 
 def main() -> None:
@@ -134,6 +152,8 @@ def main() -> None:
             assert state["mcpServers"] == {} and len(state) > 2, state
         left = [path for path in home.folder.rglob("*.memories-backup")]
         assert not left, left
+    with tempfile.TemporaryDirectory() as folder:
+        packages_are_read(Home(Path(folder).resolve(), program), programs)
     print("setup: Claude Code, Codex, Gemini CLI, Hermes and OpenClaw read their servers; all files are as before")
 
 

@@ -332,3 +332,20 @@ fn agents_that_share_a_file_through_a_link_leave_it_to_each_other() {
     home.setup(&["--project", "claude-code", "cursor", "--remove"]);
     assert_eq!(home.text("repository/.mcp.json"), "{}\n");
 }
+
+/// The packages of the two agents have the hooks that `setup` writes.
+#[test]
+fn the_packaged_hooks_of_codex_and_gemini_are_those_of_setup() {
+    let home = Home::with(&[".codex", ".gemini"]);
+    home.write(".gemini/settings.json", "{}");
+    home.setup(&["--apply"]);
+    for (agent, written) in [("codex", ".codex/hooks.json"), ("gemini", ".gemini/settings.json")] {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let packaged =
+            fs::read_to_string(root.join(format!("integrations/{agent}/hooks/hooks.json"))).unwrap();
+        let packaged: Value = serde_json::from_str(&packaged).unwrap();
+        let written = home.text(written).replace(env!("CARGO_BIN_EXE_memories"), "memories");
+        let written: Value = serde_json::from_str(&written).unwrap();
+        assert_eq!(packaged["hooks"], written["hooks"], "{agent}");
+    }
+}
