@@ -222,6 +222,7 @@ mod elsewhere {
     use std::fs::{self, OpenOptions};
 
     use crate::at::*;
+    use crate::platform;
 
     impl Handle {
         pub fn open(path: &Path) -> io::Result<Handle> {
@@ -259,7 +260,7 @@ mod elsewhere {
         }
 
         pub fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-            fs::rename(self.path.join(from), self.path.join(to))
+            platform::rename(&self.path.join(from), &self.path.join(to))
         }
 
         pub fn remove(&self, name: &Path) -> io::Result<()> {

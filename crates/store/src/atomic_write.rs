@@ -39,6 +39,8 @@ pub fn write_file(path: &Path, bytes: &[u8], existing: Existing) -> Result<bool,
     let readable = old.as_ref().filter(|old| old.is_file()).and_then(|_| File::open(path).ok());
     let model = old.as_ref().map(|metadata| Model { metadata, file: readable.as_ref() });
     let pending = PendingFile::write(temporary, path, model, bytes)?;
+    // Windows does not replace a file that is open.
+    drop(readable);
     let placed = match existing {
         Existing::Keep => pending.create()?,
         Existing::Replace => pending.replace().map(|()| true)?,
@@ -147,7 +149,7 @@ impl PendingFile {
     /// The same, for callers that have errors of their own.
     pub(super) fn rename(self) -> io::Result<()> {
         drop(self.file);
-        fs::rename(&self.temporary.path, &self.target)?;
+        platform::rename(&self.temporary.path, &self.target)?;
         self.temporary.leave();
         Ok(())
     }

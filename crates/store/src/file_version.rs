@@ -2,7 +2,7 @@
 //!
 //! A path enters; the text leaves, with the metadata that show whether an editor, which takes no lock,
 //! has saved the file since. The file stays open as long as its version lives, so that its inode
-//! cannot be reused.
+//! cannot be reused. Windows does not replace a file that is open, so a writer closes it there once it was read.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -17,7 +17,8 @@ use crate::platform;
 /// A file as it was opened, with its metadata; `None` if it was missing.
 pub struct FileVersion {
     path: PathBuf,
-    opened: Option<(File, Metadata)>,
+    file: Option<File>,
+    metadata: Option<Metadata>,
 }
 
 impl FileVersion {
@@ -35,19 +36,24 @@ impl FileVersion {
 
     /// A file that is not there.
     pub(super) fn missing(path: PathBuf) -> FileVersion {
-        FileVersion { path, opened: None }
+        FileVersion { path, file: None, metadata: None }
     }
 
     /// The version of a file that was opened at this path, or was missing.
     pub(super) fn of(path: PathBuf, file: Option<File>) -> Result<FileVersion, StoreError> {
-        let with_metadata = |file: File| file.metadata().map(|metadata| (file, metadata));
-        let opened = file.map(with_metadata).transpose().map_err(StoreError::read(&path))?;
-        Ok(FileVersion { path, opened })
+        let metadata = file.as_ref().map(File::metadata).transpose().map_err(StoreError::read(&path))?;
+        Ok(FileVersion { path, file, metadata })
+    }
+
+    /// The same version of a file that this process may replace.
+    pub(super) fn replaceable(self) -> FileVersion {
+        let file = self.file.filter(|_| platform::REPLACES_OPEN_FILES);
+        FileVersion { file, ..self }
     }
 
     /// The file as a model for the one that replaces it; `None` where it was missing.
     pub(super) fn model(&self) -> Option<Model<'_>> {
-        self.opened.as_ref().map(|(file, metadata)| Model { metadata, file: Some(file) })
+        self.metadata.as_ref().map(|metadata| Model { metadata, file: self.file.as_ref() })
     }
 
     /// Size in bytes when it was opened; 0 where it was missing.
@@ -67,19 +73,19 @@ impl FileVersion {
 
     /// The whole text; `None` where there is no file. To be called once.
     pub fn read(&self) -> Result<Option<String>, StoreError> {
-        let Some((file, metadata)) = &self.opened else { return Ok(None) };
+        let (Some(file), Some(metadata)) = (&self.file, &self.metadata) else { return Ok(None) };
         let bytes = read_bytes(file, metadata).map_err(StoreError::read(&self.path))?;
         text_of(bytes, &self.path).map(Some)
     }
 
     /// The open file; `None` where it was missing.
     pub fn file(&self) -> Option<&File> {
-        self.opened.as_ref().map(|(file, _)| file)
+        self.file.as_ref()
     }
 
     /// The metadata of the file when it was read; `None` where it was missing.
     pub(super) fn metadata(&self) -> Option<&Metadata> {
-        self.opened.as_ref().map(|(_, metadata)| metadata)
+        self.metadata.as_ref()
     }
 
     /// True if the path still leads to the file as it was read: same inode, size and time.
@@ -91,14 +97,15 @@ impl FileVersion {
 
     /// True if the file held this text. Reads it again, but only where the sizes agree.
     pub(super) fn holds(&self, text: &str) -> Result<bool, StoreError> {
-        let Some((mut file, metadata)) = self.opened.as_ref().map(|(file, metadata)| (file, metadata)) else {
+        let Some(metadata) = self.metadata.as_ref().filter(|metadata| metadata.len() == text.len() as u64)
+        else {
             return Ok(false);
         };
-        if metadata.len() != text.len() as u64 {
-            return Ok(false);
-        }
-        let bytes = file.seek(SeekFrom::Start(0)).and_then(|_| read_bytes(file, metadata));
-        Ok(bytes.map_err(StoreError::read(&self.path))? == text.as_bytes())
+        let read = || match &self.file {
+            Some(file) => (&*file).seek(SeekFrom::Start(0)).and_then(|_| read_bytes(file, metadata)),
+            None => File::open(&self.path).and_then(|file| read_bytes(&file, metadata)),
+        };
+        Ok(read().map_err(StoreError::read(&self.path))? == text.as_bytes())
     }
 }
 

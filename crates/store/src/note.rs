@@ -120,8 +120,8 @@ pub(super) fn sync(folder: &Folder, groups: &[Group]) -> Result<(), StoreError> 
     let additions = groups.iter().flat_map(|group| &group.additions);
     let names: BTreeSet<&str> = additions.map(|addition| addition.name.as_str()).collect();
     for name in names {
-        // A log that cannot be opened is reported by the next write.
-        let Ok(Some(file)) = folder.read(name) else { continue };
+        // A log that cannot be opened is reported by the next write. Windows syncs only what is open for writing.
+        let Ok(file) = folder.write(name, Access::Append) else { continue };
         file.sync_data().map_err(StoreError::write("sync", &folder.path(name)))?;
     }
     Ok(())

@@ -45,7 +45,7 @@ impl OtherFile {
             }
         }
         let (text, version) = FileVersion::take(path)?;
-        Ok(OtherFile { path: path.to_owned(), version, text })
+        Ok(OtherFile { path: path.to_owned(), version: version.replaceable(), text })
     }
 
     /// The text; none where there is no file.

@@ -46,6 +46,38 @@ pub fn changed_at(metadata: &Metadata) -> u64 {
     since.and_then(|since| u64::try_from(since.as_millis()).ok()).unwrap_or(0)
 }
 
+/// False where the system does not replace a file that is open.
+pub(super) const REPLACES_OPEN_FILES: bool = cfg!(unix);
+
+/// Renames a file, also in the place of another.
+#[cfg(unix)]
+pub(super) fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    std::fs::rename(from, to)
+}
+
+/// Renames a file, also in the place of another. That one is not replaced while another program has it open, so readers
+/// get a while to end.
+#[cfg(not(unix))]
+pub(super) fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    use std::time::{Duration, Instant};
+    const MAX_WAIT: Duration = Duration::from_secs(2);
+    const PAUSE: Duration = Duration::from_millis(5);
+    // Access denied, a violation of sharing, a violation of a lock.
+    const IN_USE: [i32; 3] = [5, 32, 33];
+    let start = Instant::now();
+    loop {
+        match std::fs::rename(from, to) {
+            Err(error)
+                if error.raw_os_error().is_some_and(|code| IN_USE.contains(&code))
+                    && start.elapsed() < MAX_WAIT =>
+            {
+                std::thread::sleep(PAUSE);
+            }
+            renamed => return renamed,
+        }
+    }
+}
+
 /// Lets two paths in one folder exchange their files in one step. Returns `false` where that is not possible: then
 /// nothing has happened.
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]

@@ -79,7 +79,8 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
         let mut file = platform::create_exclusively(&temporary.path, true)?;
         file.write_all(bytes)?;
         file.sync_all()?;
-        fs::rename(&temporary.path, path)
+        drop(file);
+        platform::rename(&temporary.path, path)
     };
     write().map_err(StoreError::write("write", path))?;
     sync_folder_of(path)

@@ -38,7 +38,7 @@ pub(super) fn take(path: &Path, mut last_size: u64) -> Result<(Option<String>, F
             // The file was truncated while it was read.
             let is_cut = matches!(&text, Ok(Some(text)) if (text.len() as u64) < version.size());
             if !is_cut || start.elapsed() > MAX_WAIT {
-                return Ok((text?, version));
+                return Ok((text?, version.replaceable()));
             }
         }
         thread::sleep(PAUSE);
