@@ -24,6 +24,15 @@ TOKEN = "token-of-the-proxy-0123456789"
 REPLY = "They have decided to storm the northern gate on Friday, before the sun is up."
 STREAMED = "Marcus chose the eastern road, for the bridge in the south has been burnt down."
 PIECES = [word + " " for word in STREAMED.split()]
+# Replies of the Responses API, by the turns of a conversation that the server keeps, and streamed.
+RESPONSES = {
+    None: "The guards of the harbour have decided to close the iron chain every night from now on.",
+    "resp_1": "Kira promised the old smith that she brings him the silver hammer from the mine.",
+}
+RESPONSE_STREAMED = "Marta chose the narrow tunnel, for the great stair of the tower has collapsed."
+RESPONSE_PIECES = [word + " " for word in RESPONSE_STREAMED.split()]
+LOOK = {"type": "function", "name": "look", "parameters": {"type": "object", "properties": {}}, "strict": False}
+CALL = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "look", "arguments": "{}", "status": "completed"}
 MEMORIES = """\
 # Location Memories
 
@@ -69,6 +78,8 @@ class Upstream(BaseHTTPRequestHandler):
         seen.append((self.path, self.headers, body))
         if body["model"] == "broken":
             return self.answer(500, {"error": {"message": "out of order", "type": "server_error", "param": None, "code": None}})
+        if self.path.endswith("/responses"):
+            return self.respond(body)
         if body.get("stream"):
             return self.stream()
         message = {"role": "assistant", "content": REPLY}
@@ -88,11 +99,112 @@ class Upstream(BaseHTTPRequestHandler):
         self.event("[DONE]")
         self.wfile.write(b"0\r\n\r\n")
 
-    def event(self, value):
+    def respond(self, body):
+        if body.get("background"):
+            return self.answer(200, response("resp_b", [], status="queued", background=True))
+        if body.get("stream"):
+            return self.stream_response()
+        if body.get("tools"):
+            return self.answer(200, response("resp_t", [CALL]))
+        previous = body.get("previous_response_id")
+        self.answer(200, response("resp_1" if previous is None else "resp_2", [said(RESPONSES[previous])]))
+
+    def stream_response(self):
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        for number, event in enumerate(events_of_response()):
+            if number > 0 and not next_piece.acquire(timeout=20):
+                return
+            self.event(event, event["type"])
+        self.wfile.write(b"0\r\n\r\n")
+
+    def event(self, value, kind=None):
         text = value if isinstance(value, str) else json.dumps(value)
-        data = f"data: {text}\n\n".encode()
+        name = f"event: {kind}\n" if kind else ""
+        data = f"{name}data: {text}\n\n".encode()
         self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
         self.wfile.flush()
+
+
+def said(text):
+    part = {"type": "output_text", "text": text, "annotations": []}
+    return {"type": "message", "id": "msg_1", "status": "completed", "role": "assistant", "content": [part]}
+
+
+def response(name, output, **more):
+    return {
+        "id": name, "object": "response", "created_at": 1, "status": "completed", "error": None, "model": "m",
+        "incomplete_details": None, "instructions": None, "metadata": {}, "output": output, "tools": [],
+        "parallel_tool_calls": True, "temperature": 1.0, "tool_choice": "auto", "top_p": 1.0, "usage": None, **more,
+    }
+
+
+def events_of_response():
+    """The events of a streamed response, as the API documents them."""
+    place = {"item_id": "msg_1", "output_index": 0, "content_index": 0}
+    item = said("".join(RESPONSE_PIECES))
+    part = item["content"][0]
+    begun = response("resp_s", [], status="in_progress")
+    added = {**item, "status": "in_progress", "content": []}
+    events = [
+        {"type": "response.created", "response": begun},
+        {"type": "response.in_progress", "response": begun},
+        {"type": "response.output_item.added", "output_index": 0, "item": added},
+        {"type": "response.content_part.added", **place, "part": {**part, "text": ""}},
+    ]
+    events += [{"type": "response.output_text.delta", **place, "delta": piece, "logprobs": []} for piece in RESPONSE_PIECES]
+    events += [
+        {"type": "response.output_text.done", **place, "text": part["text"], "logprobs": []},
+        {"type": "response.content_part.done", **place, "part": part},
+        {"type": "response.output_item.done", "output_index": 0, "item": item},
+        {"type": "response.completed", "response": response("resp_s", [item])},
+    ]
+    return [{**event, "sequence_number": number} for number, event in enumerate(events)]
+
+
+def try_responses(client):
+    question = "Who guards the northern gate?"
+    named = {"extra_headers": {"X-Memories-Conversation": "chat-9"}}
+    first = client.responses.create(model="m", input=question, instructions="You are the narrator.", **named)
+    assert first.output_text == RESPONSES[None] and first.id == "resp_1", first
+    path, headers, body = seen[-1]
+    assert path == "/v1/responses" and headers["Authorization"] == f"Bearer {KEY}", (path, headers)
+    assert body["instructions"].startswith("You are the narrator.\n\n<memories>\n"), body
+    assert "unguarded at dawn" in body["instructions"] and body["input"] == question, body
+
+    # The server keeps the conversation: what is inserted must not stay in it.
+    again = client.responses.create(model="m", input=question, previous_response_id=first.id, store=True)
+    assert again.output_text == RESPONSES["resp_1"], again
+    body = seen[-1][2]
+    assert "unguarded at dawn" in body["instructions"] and body["input"] == question, body
+
+    # The client keeps it: what was said before stays the same, byte for byte, and so does what follows.
+    before = [
+        {"role": "user", "content": "We stand before the town."}, said("What do you do?"),
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": question}]}, CALL,
+        {"type": "function_call_output", "call_id": "call_1", "output": "A gate."},
+    ]
+    events = []
+    asked = {"model": "m", "input": before, "store": False, "stream": True}
+    for event in client.responses.create(**asked, extra_headers={"X-Memories-Conversation": "chat-10"}):
+        events.append(event.to_dict())
+        next_piece.release()
+    assert events == events_of_response(), events
+    body = seen[-1][2]
+    block, kept = body["input"][2]["content"]
+    assert block["type"] == "input_text" and "unguarded at dawn" in block["text"], block
+    body["input"][2]["content"] = [kept]
+    assert body == asked, body
+
+    called = client.responses.create(model="m", input=question, tools=[LOOK])
+    assert called.output[0].to_dict() == CALL and seen[-1][2]["tools"] == [LOOK], called
+
+    for _ in range(2):
+        queued = client.responses.create(model="m", input=question, background=True)
+        assert queued.status == "queued", queued
+        assert seen[-1][2] == {"model": "m", "input": question, "background": True}, seen[-1]
 
 
 def ask(client, **more):
@@ -118,6 +230,19 @@ def try_all(client, upstream):
         pieces.append(chunk.choices[0].delta.content)
         next_piece.release()
     assert pieces == PIECES, pieces
+
+    # A block that the client marks for caching, and all before it, stay as they are.
+    mark = {"type": "text", "text": "Who guards the northern gate?", "cache_control": {"type": "ephemeral"}}
+    ask(client, messages=[{"role": "system", "content": "Narrate."}, {"role": "user", "content": [mark]}])
+    system, user = seen[-1][2]["messages"]
+    assert system["content"] == "Narrate." and user["content"][0] == mark, user
+    assert "unguarded at dawn" in user["content"][1]["text"], user
+    # So do the turns before the user's last one, which servers of this API cache by themselves.
+    before = [{"role": "user", "content": "We stand before the town."}, {"role": "assistant", "content": "And now?"}]
+    ask(client, messages=[*before, {"role": "user", "content": "Who guards the northern gate?"}])
+    body = seen[-1][2]
+    assert body["messages"][:2] == before and body["messages"][2]["content"].startswith("<memories>\n"), body
+    try_responses(client)
 
     assert [model.id for model in client.models.list()] == ["m"]
     try:
@@ -179,11 +304,15 @@ def main(program):
             proxy.kill()
         # Drawn by the rules of thumb from both, after nobody had waited for it.
         kept = (folder / "Memories.md").read_text()
-        assert all(said in kept for said in [REPLY, STREAMED, "source:chat:chat-7#T1", "source:chat:chat-8#T1"]), kept
+        replies = [REPLY, STREAMED, *RESPONSES.values(), RESPONSE_STREAMED]
+        sources = [f"source:chat:{turn}" for turn in ["chat-7#T1", "chat-8#T1", "chat-9#T1", "chat-9#T2", "chat-10#T"]]
+        assert all(said in kept for said in replies + sources), kept
+        warnings = [line for line in (folder / "said").read_text().splitlines() if "in the background" in line]
+        assert len(warnings) == 1, warnings
         for path in [path for path in folder.rglob("*") if path.is_file()]:
             text = path.read_bytes()
             assert KEY.encode() not in text and TOKEN.encode() not in text, path
-    print(f"openai {openai.__version__}: whole, streamed in {len(PIECES)} pieces, failed and gone, all as expected")
+    print(f"openai {openai.__version__}: whole, streamed in {len(PIECES)} pieces, as responses, failed and gone, all as expected")
 
 
 if __name__ == "__main__":

@@ -360,6 +360,26 @@ fn messages_of_anthropic_are_chats_too() {
 }
 
 #[test]
+fn responses_are_chats_too_and_are_told_apart_from_their_neighbours() {
+    let call = json!({"type": "function_call", "call_id": "c", "name": "look", "arguments": "{}"});
+    let reply = json!({"object": "response", "id": "resp_1", "output": [call]});
+    let upstream = Server::start(vec![Behaviour::json(200, &reply); 3]);
+    let proxy = Proxy::before(&upstream.base_url());
+    let body = json!({"model": "m", "input": "Hi?"});
+    let post =
+        |path: &str| client().post(proxy.url(path)).json(&body).send().unwrap().json::<Value>().unwrap();
+    assert_eq!(post("/v1/responses"), reply);
+    let (call, request, message) = proxy.told();
+    assert_eq!((call.shape, request, &message["id"]), (ApiFormat::Responses, body.clone(), &json!("resp_1")));
+    assert_eq!(message["tool_calls"][0]["function"]["name"], "look");
+    for path in ["/v1/responses/compact", "/v1/responses/resp_1/cancel"] {
+        post(path);
+    }
+    let woven: Vec<bool> = upstream.requests().iter().map(|up| up.body["woven"] == true).collect();
+    assert_eq!(woven, [true, false, false]);
+}
+
+#[test]
 fn it_is_healthy_and_ends_when_all_is_drawn() {
     let (gate, open) = Gate::new();
     let piece = format!("data: {}\n\n", json!({"choices": [{"delta": {"content": "Bye."}}]}));

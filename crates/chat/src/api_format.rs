@@ -12,6 +12,8 @@ pub enum ApiFormat {
     OpenAi,
     /// Anthropic's Messages: instructions are a field next to the messages.
     Anthropic,
+    /// OpenAI's Responses: instructions are a field next to `input`, a text or a list of items.
+    Responses,
 }
 
 fn unknown_shape(text: &str) -> String {

@@ -1,5 +1,5 @@
-//! Reads conversations: JSON Lines, a JSON array of messages, or a request or response of OpenAI's or
-//! Anthropic's API.
+//! Reads conversations: JSON Lines, a JSON array of messages, or a request or response of OpenAI's APIs or of
+//! Anthropic's.
 //!
 //! A text enters; messages leave, numbered from 1 in their order. Anthropic's `system` field next to the messages
 //! is an instruction, not a message. Errors name the line or the number of the message.
@@ -9,6 +9,7 @@ use std::fmt::Display;
 use serde_json::Value;
 
 use crate::message::Message;
+use crate::responses::{message_of_output, messages_of_input};
 use memories_document::types::json;
 use memories_document::types::json::text_without_mark;
 use memories_llm::redact::redacted;
@@ -67,6 +68,12 @@ pub(crate) fn messages_of(value: Value) -> Result<Vec<Message>, String> {
             } else if let Some(Value::Array(choices)) = fields.get_mut("choices") {
                 let message = choices.first_mut().and_then(|choice| choice.get_mut("message"));
                 message.map(Value::take).into_iter().collect()
+            } else if fields.contains_key("role") {
+                return Ok(vec![message_at("it", 1, Value::Object(fields))?]);
+            } else if let Some(input) = fields.get("input").cloned().and_then(messages_of_input) {
+                input
+            } else if fields.contains_key("output") {
+                message_of_output(&Value::Object(fields)).into_iter().collect()
             } else {
                 return Ok(vec![message_at("it", 1, Value::Object(fields))?]);
             }
@@ -119,6 +126,11 @@ mod tests {
         let anthropic =
             r#"{"type": "message", "role": "assistant", "content": [{"type": "text", "text": "Yes?"}]}"#;
         assert_eq!(texts(anthropic), [(1, "Yes?".to_owned())]);
+        assert_eq!(texts(&format!("{{\"model\": \"m\", \"input\": [{a}, {b}]}}")), expected);
+        assert_eq!(texts(r#"{"input": "Yes?"}"#), [(1, "Yes?".to_owned())]);
+        let response = r#"{"object": "response", "output": [{"type": "message", "role": "assistant",
+            "content": [{"type": "output_text", "text": "Yes?"}]}]}"#;
+        assert_eq!(texts(response), [(1, "Yes?".to_owned())]);
         assert_eq!(texts("[]"), []);
     }
 

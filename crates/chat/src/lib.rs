@@ -49,6 +49,7 @@ mod message_json;
 #[cfg(feature = "proxy")]
 pub mod proxy;
 mod rejected;
+pub(crate) mod responses;
 mod settings;
 
 pub use conversation::Conversation;

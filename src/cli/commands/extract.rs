@@ -77,7 +77,7 @@ pub(crate) struct ExtractArgs {
     /// Print the tool by which a model asks for a memory, and do nothing else
     #[arg(long)]
     tool_schema: bool,
-    /// The shape of the tool, openai or anthropic
+    /// The shape of the tool, openai, anthropic or responses
     #[arg(long, value_name = "SHAPE", default_value = "openai", requires = "tool_schema")]
     #[arg(value_parser = str::parse::<ApiFormat>)]
     shape: ApiFormat,

@@ -22,11 +22,12 @@ use memories_store::Store;
 /// Insert memories into a chat request, from stdin to stdout
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Memories are searched with the last message and with the messages before it. The
-ten most similar are ranked by importance, age and similarity; at most five of
-them, in at most 500 tokens, are inserted, in OpenAI's or Anthropic's shape. All
-other bytes stay the same; if nothing is relevant, the whole request does. A
-block that was inserted before is replaced.
+Memories are searched with the user's last message, and with the messages before
+it. The ten most similar are ranked by importance, age and similarity; at most
+five of them, in at most 500 tokens, are inserted, in OpenAI's or Anthropic's
+shape, behind what is marked for caching or cached by the server. All other
+bytes stay the same; if nothing is relevant, the whole request does. A block
+that was inserted before is replaced.
 
 Examples:
   memories chat inject < request.json | curl -d @- …/v1/chat/completions …
@@ -38,10 +39,10 @@ Examples:
 With --json: {version, memories: [{scope, name, category, title, text, …, age,
 inserted}], request}; `inserted` is the text in the request.")]
 pub(crate) struct InjectArgs {
-    /// Position of the memories: system_append, context_message or user_prefix
+    /// Position of the memories: auto, system_append, context_message or user_prefix
     #[arg(long, value_name = "MODE", value_parser = str::parse::<InjectMode>)]
     mode: Option<InjectMode>,
-    /// The shape of the request, openai or anthropic [default: detected]
+    /// The shape of the request, openai, anthropic or responses [default: detected]
     #[arg(long, value_name = "SHAPE", value_parser = str::parse::<ApiFormat>)]
     shape: Option<ApiFormat>,
     /// Only memories of this place or scope; repeatable

@@ -21,11 +21,12 @@ const VARIABLE: &str = "MEMORIES_PROXY_TOKEN";
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Set the client's server address to the proxy's. The client's key goes to the
-server and nowhere else. Chats (/v1/chat/completions, Anthropic's /v1/messages)
-get memories inserted, and memories are extracted from the replies once these
-have been forwarded, as `[chat]` says. Streams are forwarded chunk by chunk. All
-other paths pass unchanged. The client sees what the server answers, errors too;
-a server that cannot be reached is a 502.
+server and nowhere else. Chats (/v1/chat/completions, /v1/responses, Anthropic's
+/v1/messages) get memories inserted, and memories are extracted from the replies
+once these have been forwarded, as `[chat]` says. Memories are put behind what
+is cached. Streams are forwarded chunk by chunk. All other paths pass unchanged.
+The client sees what the server answers, errors too; a server that cannot be
+reached is a 502.
 
 Requests must name the proxy's own address in `Host`, and a page of another site
 in a browser is refused (403). With a token, each request must send it in the
@@ -40,7 +41,8 @@ Headers of a request, which are not forwarded:
   X-Memories-Conversation  the conversation's id [default: a hash of its start]
   X-Memories-Extraction    a mode, a number of replies such as 3, or `save`; in
                            the mode llm_triggered the model is offered the
-                           tool `remember`, unless the reply is streamed
+                           tool `remember`, unless the reply is streamed or is
+                           one of /v1/responses
   X-Memories-Token         the token
 GET /healthz answers as long as the proxy runs, without the token. Ctrl-C lets
 running replies and extractions end, for at most --grace.

@@ -42,6 +42,7 @@ fn content() -> impl Strategy<Value = Value> {
         text.clone().prop_map(|text| json!({"type": "text", "text": text})),
         Just(json!({"type": "image_url", "image_url": {"url": "u"}})),
         Just(json!({"type": "tool_result", "tool_use_id": "t", "content": "x"})),
+        Just(json!({"type": "text", "text": "kept", "cache_control": {"type": "ephemeral"}})),
     ];
     prop_oneof![
         4 => text.prop_map(Value::from),

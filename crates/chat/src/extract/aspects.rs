@@ -127,6 +127,9 @@ pub fn tool_schema(shape: ApiFormat, scale: ImportanceScale) -> Value {
         ApiFormat::Anthropic => {
             json!({"name": TOOL, "description": about, "input_schema": aspect_schema(scale)})
         }
+        ApiFormat::Responses => json!({
+            "type": "function", "name": TOOL, "description": about, "parameters": aspect_schema(scale),
+        }),
     }
 }
 

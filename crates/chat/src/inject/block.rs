@@ -18,13 +18,16 @@ const CLOSE: &str = "\n</memories>";
 /// Separates a block from the text next to it.
 pub(super) const GAP: &str = "\n\n";
 
-/// The position of the block in a request.
+/// The position of the block in a request. It is never before something that is marked for caching.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[derive(strum::EnumString, strum::VariantArray, strum::VariantNames)]
 #[strum(serialize_all = "snake_case", parse_err_ty = String, parse_err_fn = unknown_mode)]
 pub enum InjectMode {
-    /// At the end of the instructions, which are created if there are none.
+    /// Where it voids no cache: at the beginning of the user's last message if the server caches the turns before it
+    /// by itself, else at the end of the instructions.
     #[default]
+    Auto,
+    /// At the end of the instructions, which are created if there are none.
     SystemAppend,
     /// A separate message before the user's last one.
     ContextMessage,

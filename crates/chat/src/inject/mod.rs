@@ -10,7 +10,9 @@
 
 pub mod block;
 mod choose;
+mod place;
 pub mod request;
+mod splice;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! Inserts a block of memories into a chat request without changing any other byte.
 //!
-//! A request in OpenAI's or Anthropic's format enters with a block; the same bytes leave with the block inserted.
+//! A request of OpenAI's APIs or of Anthropic's enters with a block; the same bytes leave with the block inserted.
 //! Everything else stays as it was written: the order of keys, spaces, numbers, escapes, and unknown parts and
 //! fields. A block from an earlier insertion is removed first.
 
@@ -12,17 +12,31 @@ use serde_json::value::RawValue;
 
 use crate::api_format::ApiFormat;
 use crate::inject::block::{GAP, InjectMode, find_block, is_block};
+use crate::inject::place::{Mark, Place, Turn, last_of_user, place};
+use crate::inject::splice::{Edit, apply_edits, escaped, quoted, raw_offset, without_element};
 use crate::message::Message;
 use memories_document::types::json;
 use memories_document::types::model_text::ModelText;
 
 type Fields<'a> = HashMap<String, &'a RawValue>;
 
+/// The fields by which a client marks what is to be cached.
+const MARKS: [&str; 2] = ["cache_control", "prompt_cache_breakpoint"];
+
 /// A parsed request that still refers to the original text.
 pub(crate) struct ChatRequest<'a> {
     text: &'a str,
     fields: Fields<'a>,
     messages: Vec<(&'a RawValue, Fields<'a>)>,
+    /// Its messages are an `input`: one text of the user, or a list.
+    input: Option<Input>,
+}
+
+/// The form of an `input`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Input {
+    Text,
+    List,
 }
 
 impl<'a> ChatRequest<'a> {
@@ -41,22 +55,37 @@ impl<'a> ChatRequest<'a> {
                 format!("it is not JSON: {error}")
             }
         })?;
-        let list = fields.get("messages").ok_or_else(|| "it has no `messages`".to_owned())?;
+        let (name, list) = match (fields.get("messages"), fields.get("input")) {
+            (Some(messages), _) => ("messages", messages),
+            (None, Some(input)) if input.get().starts_with('"') => {
+                let user = serde_json::from_str("\"user\"").expect("JSON");
+                let said = Fields::from_iter([("role".to_owned(), user), ("content".to_owned(), *input)]);
+                let messages = vec![(*input, said)];
+                return Ok(ChatRequest { text, fields, messages, input: Some(Input::Text) });
+            }
+            (None, Some(input)) => ("input", input),
+            (None, None) => return Err("it has no `messages`".to_owned()),
+        };
+        let verb = if name == "input" { "is" } else { "are" };
         let raw: Vec<&'a RawValue> =
-            serde_json::from_str(list.get()).map_err(|_| "its `messages` are not a list".to_owned())?;
+            serde_json::from_str(list.get()).map_err(|_| format!("its `{name}` {verb} not a list"))?;
         let messages = raw.into_iter().zip(1..).map(|(raw, number)| {
             let fields = serde_json::from_str(raw.get());
             fields.map(|fields| (raw, fields)).map_err(|_| format!("its message {number} is not an object"))
         });
         let messages: Vec<_> = messages.collect::<Result<_, _>>()?;
         if messages.is_empty() {
-            return Err("its `messages` are empty".to_owned());
+            return Err(format!("its `{name}` {verb} empty"));
         }
-        Ok(ChatRequest { text, fields, messages })
+        let input = (name == "input").then_some(Input::List);
+        Ok(ChatRequest { text, fields, messages, input })
     }
 
-    /// Guesses the format from fields and roles that only one of the two has.
+    /// Guesses the format from fields and roles that only one of them has.
     pub fn format(&self) -> ApiFormat {
+        if self.input.is_some() {
+            return ApiFormat::Responses;
+        }
         let roles: Vec<String> = self.messages.iter().map(|(_, fields)| role_of(fields)).collect();
         if roles.iter().any(|role| matches!(role.as_str(), "system" | "developer" | "tool")) {
             return ApiFormat::OpenAi;
@@ -69,11 +98,14 @@ impl<'a> ChatRequest<'a> {
         if is_anthropic { ApiFormat::Anthropic } else { ApiFormat::OpenAi }
     }
 
-    /// The last messages with speech, at most `limit`, oldest first.
+    /// The last messages with speech up to the user's last one, at most `limit`, oldest first. What the model says
+    /// between its calls of tools does not count: other memories at each step would void what is cached of the steps.
     pub(crate) fn last_messages(&self, limit: usize) -> Vec<Message> {
-        let numbered = self.messages.iter().enumerate().rev();
-        let read = numbered.filter_map(|(at, (raw, _))| {
-            Message::of(at as u64 + 1, serde_json::from_str::<Value>(raw.get()).ok()?).ok()
+        let end = self.last_user_message().map_or(self.messages.len(), |user| user + 1);
+        let numbered = self.messages[..end].iter().enumerate().rev();
+        let read = numbered.filter_map(|(at, (raw, _))| match serde_json::from_str(raw.get()).ok()? {
+            Value::String(text) if self.input == Some(Input::Text) => Some(Message::plain(1, "user", &text)),
+            message => Message::of(at as u64 + 1, message).ok(),
         });
         let mut said: Vec<Message> = read.filter(Message::is_speech).take(limit).collect();
         said.reverse();
@@ -90,11 +122,23 @@ impl<'a> ChatRequest<'a> {
         self.messages.iter().map(|(raw, _)| self.range_of(raw.get())).collect()
     }
 
-    /// The index of the user's last message that does not contain tool results, which must follow their calls.
+    /// The index of the user's last message that does not contain tool results.
     fn last_user_message(&self) -> Option<usize> {
-        let is_users =
-            |fields: &Fields<'_>| role_of(fields) == "user" && !holds_part(fields, &["tool_result"]);
-        self.messages.iter().rposition(|(_, fields)| is_users(fields))
+        last_of_user(&self.turns())
+    }
+
+    fn turns(&self) -> Vec<Turn> {
+        let turn = |(raw, fields): &(&RawValue, Fields<'_>)| {
+            let content = fields.get("content").map_or("null", |content| content.get());
+            Turn {
+                role: role_of(fields),
+                has_content: !matches!(content, "\"\"" | "null"),
+                has_parts: content.starts_with('['),
+                has_results: holds_part(fields, &["tool_result"]),
+                mark: mark_of(raw.get()),
+            }
+        };
+        self.messages.iter().map(turn).collect()
     }
 
     /// The request without blocks from earlier insertions.
@@ -113,8 +157,9 @@ impl<'a> ChatRequest<'a> {
                 edits.extend(self.strip_content(content));
             }
         }
-        if let Some(system) = self.fields.get("system") {
-            let own = format!("{{\"system\":{},", system.get());
+        for name in ["system", "instructions"] {
+            let Some(system) = self.fields.get(name) else { continue };
+            let own = format!("{{\"{name}\":{},", system.get());
             if self.text.starts_with(&own) && text_of(system).is_some_and(|text| is_block(&text)) {
                 edits.push((1..own.len(), String::new()));
             } else {
@@ -146,51 +191,51 @@ impl<'a> ChatRequest<'a> {
 
     /// The request with a block inserted.
     fn with_block(&self, block: &str, mode: InjectMode, format: ApiFormat) -> String {
-        let user = self.last_user_message();
-        let edit = match (mode, user) {
-            (InjectMode::ContextMessage, Some(user)) => {
-                self.insert_message(user, if format == ApiFormat::OpenAi { "system" } else { "user" }, block)
+        let format = if self.input.is_some() { ApiFormat::Responses } else { format };
+        let insert = |at: usize, side| self.insert(self.messages[at].1["content"], block, side, format);
+        let range = |at: usize| self.range_of(self.messages[at].0.get());
+        let message = |role| format!("{{\"role\":\"{role}\",\"content\":{}}}", quoted(block));
+        let is_text = self.input == Some(Input::Text);
+        let edit = match place(&self.turns(), mode, format, self.keeps_turns(format)) {
+            Place::Instructions => self.append_to_instructions(block, format),
+            Place::Start(at) => insert(at, Side::Start),
+            Place::End(at) => insert(at, Side::End),
+            // A text has no message before it.
+            Place::Before(at) if is_text => insert(at, Side::Start),
+            Place::Before(at) => {
+                let role = if format == ApiFormat::Anthropic { "user" } else { "system" };
+                (range(at).start..range(at).start, format!("{},", message(role)))
             }
-            (InjectMode::UserPrefix, Some(user)) => match self.messages[user].1.get("content") {
-                Some(content) if content.get() != "null" => self.insert(content, block, Side::Start),
-                _ => self.append_to_instructions(block, format),
-            },
-            _ => self.append_to_instructions(block, format),
+            Place::Behind(at) => (range(at).end..range(at).end, format!(",{}", message("user"))),
         };
         apply_edits(self.text, vec![edit])
     }
 
-    fn append_to_instructions(&self, block: &str, format: ApiFormat) -> Edit {
+    /// True if the server keeps what it computed for the turns in the request. A conversation that it keeps itself is
+    /// not in the request, and what is in the request stays in that conversation.
+    fn keeps_turns(&self, format: ApiFormat) -> bool {
+        let has = |name: &str| self.fields.get(name).is_some_and(|value| value.get() != "null");
         match format {
-            ApiFormat::Anthropic => match self.fields.get("system") {
-                Some(system) if system.get() == "null" => (self.range_of(system.get()), quoted(block)),
-                Some(system) => self.insert(system, block, Side::End),
-                None => {
-                    let start = self.text.find('{').map_or(0, |at| at + 1);
-                    (start..start, format!("\"system\":{},", quoted(block)))
-                }
-            },
-            ApiFormat::OpenAi => {
-                let is_instruction =
-                    |fields: &Fields<'_>| matches!(role_of(fields).as_str(), "system" | "developer");
-                let own = self.messages.iter().find(|(_, fields)| is_instruction(fields));
-                let content = own.and_then(|(_, fields)| fields.get("content"));
-                match content.filter(|content| !matches!(content.get(), "\"\"" | "null")) {
-                    Some(content) => self.insert(content, block, Side::End),
-                    None => self.insert_message(0, "system", block),
-                }
+            ApiFormat::OpenAi => true,
+            ApiFormat::Anthropic => has("cache_control"),
+            ApiFormat::Responses => !has("previous_response_id") && !has("conversation"),
+        }
+    }
+
+    fn append_to_instructions(&self, block: &str, format: ApiFormat) -> Edit {
+        let name = if format == ApiFormat::Responses { "instructions" } else { "system" };
+        match self.fields.get(name) {
+            Some(own) if own.get() == "null" => (self.range_of(own.get()), quoted(block)),
+            Some(own) => self.insert(own, block, Side::End, format),
+            None => {
+                let start = self.text.find('{').map_or(0, |at| at + 1);
+                (start..start, format!("\"{name}\":{},", quoted(block)))
             }
         }
     }
 
-    /// Inserts a message before the one at an index.
-    fn insert_message(&self, at: usize, role: &str, block: &str) -> Edit {
-        let start = self.range_of(self.messages[at].0.get()).start;
-        (start..start, format!("{{\"role\":\"{role}\",\"content\":{}}},", quoted(block)))
-    }
-
     /// Inserts a block into a content, which is a text or a list of parts.
-    fn insert(&self, content: &RawValue, block: &str, side: Side) -> Edit {
+    fn insert(&self, content: &RawValue, block: &str, side: Side, format: ApiFormat) -> Edit {
         let range = self.range_of(content.get());
         let is_text = content.get().starts_with('"');
         let parts: Vec<&RawValue> = serde_json::from_str(content.get()).unwrap_or_default();
@@ -201,10 +246,12 @@ impl<'a> ChatRequest<'a> {
                 (range.end - 1, escaped(&format!("{gap}{block}")))
             }
             (Side::Start, Some((first, _))) => {
-                (self.range_of(first.get()).start, format!("{},", part(block)))
+                (self.range_of(first.get()).start, format!("{},", part(block, format)))
             }
-            (Side::End, Some((_, last))) => (self.range_of(last.get()).end, format!(",{}", part(block))),
-            (_, None) => (range.start + 1, part(block)),
+            (Side::End, Some((_, last))) => {
+                (self.range_of(last.get()).end, format!(",{}", part(block, format)))
+            }
+            (_, None) => (range.start + 1, part(block, format)),
         };
         (at..at, new)
     }
@@ -241,30 +288,6 @@ pub fn insert_block(
     }
 }
 
-type Edit = (Range<usize>, String);
-
-fn apply_edits(text: &str, mut edits: Vec<Edit>) -> String {
-    edits.sort_by_key(|(range, _)| range.start);
-    let mut out = String::with_capacity(text.len() + edits.iter().map(|(_, new)| new.len()).sum::<usize>());
-    let mut done = 0;
-    for (range, new) in edits {
-        out.push_str(&text[done..range.start.max(done)]);
-        out.push_str(&new);
-        done = range.end.max(done);
-    }
-    out.push_str(&text[done..]);
-    out
-}
-
-/// The bytes to remove with an element of a list: up to the next element, or from the end of the previous one.
-fn without_element(ranges: &[Range<usize>], at: usize) -> Range<usize> {
-    match (ranges.get(at + 1), at.checked_sub(1)) {
-        (Some(next), _) => ranges[at].start..next.start,
-        (None, Some(before)) => ranges[before].end..ranges[at].end,
-        (None, None) => ranges[at].clone(),
-    }
-}
-
 fn role_of(fields: &Fields<'_>) -> String {
     fields.get("role").and_then(|role| text_of(role)).unwrap_or_default().to_lowercase()
 }
@@ -283,180 +306,25 @@ fn holds_part(fields: &Fields<'_>, kinds: &[&str]) -> bool {
     parts.iter().any(|part| kinds.iter().any(|kind| part["type"] == *kind))
 }
 
-fn quoted(text: &str) -> String {
-    serde_json::to_string(text).expect("a text is writable as JSON")
+fn part(block: &str, format: ApiFormat) -> String {
+    let kind = if format == ApiFormat::Responses { "input_text" } else { "text" };
+    format!("{{\"type\":\"{kind}\",\"text\":{}}}", quoted(block))
 }
 
-fn escaped(text: &str) -> String {
-    let quoted = quoted(text);
-    quoted[1..quoted.len() - 1].to_owned()
-}
-
-fn part(block: &str) -> String {
-    format!("{{\"type\":\"text\",\"text\":{}}}", quoted(block))
-}
-
-/// Maps an offset in a decoded JSON string to the offset in its source, which includes the quotes.
-fn raw_offset(raw: &str, decoded: usize) -> usize {
-    let unit = |at: usize| raw.get(at + 2..at + 6).and_then(|digits| u32::from_str_radix(digits, 16).ok());
-    let (mut at, mut passed) = (1, 0);
-    while passed < decoded && at + 1 < raw.len() {
-        let Some(first) = raw[at..].chars().next() else { break };
-        if first != '\\' {
-            at += first.len_utf8();
-            passed += first.len_utf8();
-            continue;
-        }
-        match (raw.as_bytes().get(at + 1), unit(at)) {
-            (Some(b'u'), Some(0xD800..0xDC00)) => {
-                at += 12;
-                passed += 4;
-            }
-            (Some(b'u'), Some(unit)) => {
-                at += 6;
-                passed += char::from_u32(unit).map_or(3, char::len_utf8);
-            }
-            _ => {
-                at += 2;
-                passed += 1;
-            }
-        }
+/// What is marked for caching in a message: the message, one of its parts, or something inside of a part.
+fn mark_of(raw: &str) -> Option<Mark> {
+    if !MARKS.iter().any(|mark| raw.contains(mark)) {
+        return None;
     }
-    at
+    let message: Value = serde_json::from_str(raw).ok()?;
+    let is_marked = |value: &Value| MARKS.iter().any(|mark| !value[*mark].is_null());
+    let in_list = |list: &Value| list.as_array().is_some_and(|items| items.iter().any(is_marked));
+    if is_marked(&message) || in_list(&message["output"]) {
+        return Some(Mark::Whole);
+    }
+    let mut parts = message["content"].as_array().into_iter().flatten();
+    parts.any(|part| is_marked(part) || in_list(&part["content"])).then_some(Mark::Part)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const BLOCK: &str = "<memories>\n1. \"A\" é\n</memories>";
-
-    fn put(request: &str, mode: InjectMode) -> String {
-        let block = ModelText::framed(BLOCK);
-        String::from_utf8(insert_block(request.as_bytes(), &block, mode, None).expect("a request"))
-            .expect("text")
-    }
-
-    /// The block is inserted at `⟨⟩`, and inserting it a second time changes nothing.
-    #[track_caller]
-    fn check(mode: InjectMode, marked: &str, new: &str) {
-        let request = marked.replace("⟨⟩", "");
-        let once = put(&request, mode);
-        assert_eq!(once, marked.replace("⟨⟩", new));
-        assert_eq!(put(&once, mode), once, "twice is once");
-        for &other in <InjectMode as strum::VariantArray>::VARIANTS {
-            let again = put(&once, other);
-            assert_eq!(again.matches("</memories>").count(), 1, "replaced, not stacked: {again}");
-            assert_eq!(again, put(&request, other), "as if it had never been there");
-        }
-    }
-
-    fn text() -> String {
-        escaped(BLOCK)
-    }
-
-    #[test]
-    fn after_the_instructions() {
-        let mode = InjectMode::SystemAppend;
-        let gap = format!("\\n\\n{}", text());
-        check(
-            mode,
-            r#" {"x": 1.0, "messages" : [ {"content":"B\u00e9 \/ k.⟨⟩","role":"system"}, {"role":"user","content":"Hi"} ], "y":12345678901234567890123}"#,
-            &gap,
-        );
-        check(
-            mode,
-            r#"{"messages":[{"role":"developer","content":"x⟨⟩"},{"role":"user","content":"Hi"}]}"#,
-            &gap,
-        );
-        let new = format!("{{\"role\":\"system\",\"content\":\"{}\"}},", text());
-        check(mode, r#"{"messages":[ ⟨⟩{"role":"user","content":"Hi"}]}"#, &new);
-        check(
-            mode,
-            r#"{"messages":[⟨⟩{"role": "system", "content": ""}, {"role":"user","content":"Hi"}]}"#,
-            &new,
-        );
-        let part = format!(",{}", part(BLOCK));
-        check(
-            mode,
-            r#"{"messages":[{"role":"system","content":[{"type":"text","text":"x"}⟨⟩ ]},{"role":"user","content":"Hi"}]}"#,
-            &part,
-        );
-        let system = format!("\"system\":\"{}\",", text());
-        check(
-            mode,
-            r#"{⟨⟩"model":"claude-x","max_tokens":9,"messages":[{"role":"user","content":"Hi"}]}"#,
-            &system,
-        );
-        check(
-            mode,
-            r#"{"model":"claude-x","system":"Be kind.⟨⟩","messages":[{"role":"user","content":"Hi"}]}"#,
-            &gap,
-        );
-        check(
-            mode,
-            r#"{"system":[{"type":"text","text":"x","cache_control":{"type":"ephemeral"}}⟨⟩],"messages":[{"role":"user","content":"Hi"}]}"#,
-            &part,
-        );
-    }
-
-    #[test]
-    fn in_a_separate_message() {
-        let mode = InjectMode::ContextMessage;
-        let of = |role: &str| format!("{{\"role\":\"{role}\",\"content\":\"{}\"}},", text());
-        check(
-            mode,
-            r#"{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}, ⟨⟩{"role":"user","content":"c"}]}"#,
-            &of("system"),
-        );
-        // A tool's result must follow its call.
-        check(
-            mode,
-            r#"{"messages":[⟨⟩{"role":"user","content":"c"},{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"n","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"x"}]}]}"#,
-            &of("user"),
-        );
-    }
-
-    #[test]
-    fn before_the_text_of_the_user() {
-        let mode = InjectMode::UserPrefix;
-        let gap = format!("{}\\n\\n", text());
-        check(
-            mode,
-            r#"{"messages":[{"role":"user","content":"a"},{"role":"user","content":"⟨⟩c"},{"role":"assistant","content":null,"tool_calls":[{"id":"x","type":"function","function":{"name":"n","arguments":"{}"}}]},{"role":"tool","tool_call_id":"x","content":"42"}]}"#,
-            &gap,
-        );
-        let part = format!("{},", part(BLOCK));
-        check(
-            mode,
-            r#"{"messages":[{"role":"user","content":[ ⟨⟩{"type":"image_url","image_url":{"url":"u"}}]}]}"#,
-            &part,
-        );
-    }
-
-    #[test]
-    fn a_block_is_recognised_with_other_escapes() {
-        let once = put(
-            r#"{"messages":[{"role":"system","content":"Bé."},{"role":"user","content":"Hi"}]}"#,
-            InjectMode::SystemAppend,
-        );
-        let anew = once
-            .replace("<memories>", "\\u003cmemories\\u003e")
-            .replace("</memories>", "\\u003c/memories\\u003e");
-        assert_eq!(put(&anew, InjectMode::SystemAppend), once);
-        // An assistant that repeats a block, and a block of a person's own, are left alone.
-        let own = r#"{"messages":[{"role":"system","content":"Use <memories>\nmine\n</memories>"},{"role":"user","content":"Hi"}]}"#;
-        assert!(put(own, InjectMode::UserPrefix).contains(r"Use <memories>\nmine\n</memories>"));
-    }
-
-    #[test]
-    fn errors_name_the_problem() {
-        let problem = |text: &str| ChatRequest::read(text.as_bytes()).err().unwrap_or_default();
-        assert!(problem("{").starts_with("it is not JSON"));
-        assert_eq!(problem("[]"), "it is not a JSON object");
-        assert_eq!(problem("{}"), "it has no `messages`");
-        assert_eq!(problem(r#"{"messages": {}}"#), "its `messages` are not a list");
-        assert_eq!(problem(r#"{"messages": []}"#), "its `messages` are empty");
-        assert_eq!(problem(r#"{"messages": [7]}"#), "its message 1 is not an object");
-    }
-}
+mod tests;

@@ -8,7 +8,8 @@ use memories_document::types::ImportanceScale;
 /// A chat request: the facts that its path and headers give.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
-    /// [`ApiFormat::OpenAi`] for `/v1/chat/completions`, [`ApiFormat::Anthropic`] for `/v1/messages`.
+    /// [`ApiFormat::OpenAi`] for `/v1/chat/completions`, [`ApiFormat::Anthropic`] for `/v1/messages`,
+    /// [`ApiFormat::Responses`] for `/v1/responses`.
     pub shape: ApiFormat,
     /// `X-Memories-Scope`: where memories come from and go to.
     pub scope: Option<String>,

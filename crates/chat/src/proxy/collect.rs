@@ -11,13 +11,11 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use crate::proxy::finished::Finished;
 use crate::proxy::headers::passed_down;
 use crate::proxy::replies::Replies;
+use crate::proxy::reply::is_complete;
 use memories_document::types::lock::lock;
 
 /// Longest reply that memories are extracted from, in bytes.
 pub(super) const MAX_REPLY: usize = 8 << 20;
-
-/// Longest last event of a stream, in bytes.
-const LAST_EVENT: usize = 200;
 
 /// A reply that memories are extracted from, and its receiver.
 pub(super) struct Extraction {
@@ -95,12 +93,7 @@ impl Collector {
 impl Drop for Collector {
     /// Some clients hang up at the last event of a stream, before its end: then the reply is complete, too.
     fn drop(&mut self) {
-        let is_complete = self.extraction.as_ref().is_some_and(|Extraction { finished, .. }| {
-            let tail = &finished.reply[finished.reply.len().saturating_sub(LAST_EVENT)..];
-            let tail = String::from_utf8_lossy(tail);
-            tail.contains("data: [DONE]") || tail.contains("\"message_stop\"")
-        });
-        if is_complete {
+        if self.extraction.as_ref().is_some_and(|extraction| is_complete(&extraction.finished.reply)) {
             self.finish();
         }
     }

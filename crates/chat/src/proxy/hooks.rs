@@ -10,6 +10,7 @@ use std::sync::Mutex;
 use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::api_format::ApiFormat;
 use crate::conversation::messages_of;
 use crate::extract::{ExtractInput, ExtractOutcome, Extractor};
 use crate::inject::Injector;
@@ -31,6 +32,9 @@ const MAX_UNSAVED_BYTES: usize = 16 << 20;
 
 /// Requests whose injected memories are kept until their replies come. Failed ones never get a reply.
 const MAX_UNANSWERED: usize = 1000;
+
+/// Responses whose conversations are known. A later request names only the response.
+const MAX_RESPONSES: usize = 10_000;
 
 /// A message for the person who runs the proxy.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,6 +73,10 @@ pub struct MemoryHooks {
     model_pause: ModelPause,
     /// Chats whose memories were not found by the embedder of the settings.
     failed: Seldom,
+    /// Requests that cannot have memories.
+    unsupported: Seldom,
+    /// The ids of conversations, by those of responses in them.
+    conversations: Mutex<Latest<String, String>>,
     /// Conversations to extract from when the proxy ends, by their ids.
     unsaved: Mutex<Latest<String, (Conversation, Option<Scope>)>>,
 }
@@ -85,6 +93,8 @@ impl MemoryHooks {
             notify,
             model_pause: ModelPause::default(),
             failed: Seldom::default(),
+            unsupported: Seldom::default(),
+            conversations: Mutex::new(Latest::new(MAX_RESPONSES, usize::MAX)),
             injected: Mutex::new(Latest::new(MAX_UNANSWERED, usize::MAX)),
             unsaved: Mutex::new(Latest::new(MAX_UNSAVED, MAX_UNSAVED_BYTES)),
         }
@@ -141,6 +151,39 @@ impl MemoryHooks {
         }
     }
 
+    /// The messages of a request, and the reply. `None` where there is nothing to extract from.
+    fn conversation_of(&self, call: &Call, request: &[u8], reply: Value) -> Option<Conversation> {
+        let request: Value = serde_json::from_slice(request).ok()?;
+        if unsupported(call, &request).is_some() {
+            return None;
+        }
+        let system = request.get("instructions").unwrap_or(&request["system"]).to_string();
+        let kept = self.kept_by_server(call, &request);
+        let mut messages = messages_of(request).ok()?;
+        let id = call.conversation.clone().or(kept).unwrap_or_else(|| id_of(&system, &messages));
+        if call.shape == ApiFormat::Responses
+            && let Some(response) = reply["id"].as_str()
+        {
+            lock(&self.conversations).insert(response.to_owned(), id.clone(), 0);
+        }
+        messages.push(Message::of(messages.len() as u64 + 1, reply).ok()?);
+        Some(Conversation::of(&id, messages))
+    }
+
+    /// The id of a conversation that the server keeps: the request names it, or its last response.
+    fn kept_by_server(&self, call: &Call, request: &Value) -> Option<String> {
+        if call.shape != ApiFormat::Responses {
+            return None;
+        }
+        let conversation = &request["conversation"];
+        if let Some(id) = conversation.as_str().or(conversation["id"].as_str()) {
+            return Some(id.to_owned());
+        }
+        let previous = request["previous_response_id"].as_str()?;
+        let known = lock(&self.conversations).get(&previous.to_owned()).cloned();
+        Some(known.unwrap_or_else(|| previous.to_owned()))
+    }
+
     /// Warns of a problem with the embedder, unless another chat had one lately.
     fn warn_of_embedder(&self, problem: &str) {
         if let Some(chats) = self.failed.count(1) {
@@ -156,6 +199,12 @@ impl ChatHooks for MemoryHooks {
 
     fn inject(&self, call: &Call, request: &[u8]) -> Option<Vec<u8>> {
         if !self.settings.use_memory {
+            return None;
+        }
+        if let Some(why) = serde_json::from_slice(request).ok().and_then(|read| unsupported(call, &read)) {
+            if let Some(chats) = self.unsupported.count(1) {
+                self.warn(told(&format!("a chat goes on without memories: {why}"), chats));
+            }
             return None;
         }
         let mut settings = self.settings.clone();
@@ -207,7 +256,7 @@ impl ChatHooks for MemoryHooks {
         if !self.settings.use_memory {
             return;
         }
-        let Some(conversation) = conversation_of(call, request, reply) else { return };
+        let Some(conversation) = self.conversation_of(call, request, reply) else { return };
         let (settings, saving) = match extraction_of(call, &self.settings) {
             Ok(extraction) => extraction,
             Err(problem) => return self.warn(problem),
@@ -227,7 +276,7 @@ impl ChatHooks for MemoryHooks {
 
     fn keep(&self, call: &Call, request: &[u8], reply: Value) {
         if self.settings.use_memory
-            && let Some(conversation) = conversation_of(call, request, reply)
+            && let Some(conversation) = self.conversation_of(call, request, reply)
         {
             self.count(ExtractInput::of(&conversation));
         }
@@ -264,14 +313,17 @@ fn extraction_of(call: &Call, settings: &ChatSettings) -> Result<(ChatSettings, 
     Ok((ChatSettings { mode, ..settings.clone() }, false))
 }
 
-/// The messages of a request, and the reply.
-fn conversation_of(call: &Call, request: &[u8], reply: Value) -> Option<Conversation> {
-    let request: Value = serde_json::from_slice(request).ok()?;
-    let system = request["system"].to_string();
-    let mut messages = messages_of(request).ok()?;
-    let id = call.conversation.clone().unwrap_or_else(|| id_of(&system, &messages));
-    messages.push(Message::of(messages.len() as u64 + 1, reply).ok()?);
-    Some(Conversation::of(&id, messages))
+/// Why a request cannot have memories, where its API has such requests.
+fn unsupported(call: &Call, request: &Value) -> Option<&'static str> {
+    match call.shape {
+        ApiFormat::Responses if request["background"] == true => {
+            Some("its reply is made in the background, and fetched later")
+        }
+        ApiFormat::Responses if !request["prompt"].is_null() && request["input"].is_null() => {
+            Some("its words are a prompt that the server keeps")
+        }
+        _ => None,
+    }
 }
 
 /// The id of a conversation for which the client gives none: a hash of its beginning, which stays.

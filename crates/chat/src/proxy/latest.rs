@@ -42,6 +42,10 @@ impl<K: PartialEq, V> Latest<K, V> {
         Some(entry.value)
     }
 
+    pub(super) fn get(&self, key: &K) -> Option<&V> {
+        self.entries.iter().find(|entry| entry.key == *key).map(|entry| &entry.value)
+    }
+
     /// Number of values.
     pub(super) fn len(&self) -> usize {
         self.entries.len()

@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use crate::responses::message_of_output;
+
 /// The message of a reply with that content type.
 pub(crate) fn message_of(content_type: &str, bytes: &[u8]) -> Option<Value> {
     if content_type.trim_start().starts_with("text/event-stream") {
@@ -16,7 +18,10 @@ pub(crate) fn message_of(content_type: &str, bytes: &[u8]) -> Option<Value> {
     if let Some(message) = reply.pointer_mut("/choices/0/message") {
         return Some(message.take());
     }
-    (reply["role"] == "assistant" && !reply["content"].is_null()).then_some(reply)
+    if reply["role"] == "assistant" && !reply["content"].is_null() {
+        return Some(reply);
+    }
+    message_of_output(&reply)
 }
 
 /// A message that is put together from a stream.
@@ -25,8 +30,22 @@ struct PartialMessage {
     text: String,
     /// Name and arguments of each tool call, by its number.
     calls: BTreeMap<u64, (String, String)>,
+    /// The id of the response, where its API has one.
+    id: Option<Value>,
+    /// The message of the last event, where that holds all of it.
+    whole: Option<Value>,
     /// True if the stream had any part of a reply.
     any: bool,
+}
+
+/// True if the bytes of a stream are those of a reply to its end.
+pub(crate) fn is_complete(stream: &[u8]) -> bool {
+    let last = stream.rsplit(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(b"data:"));
+    let Some(last) = last.map(<[u8]>::trim_ascii) else { return false };
+    let ends = ["message_stop", "response.completed", "response.incomplete"];
+    last == b"[DONE]"
+        || serde_json::from_slice::<Value>(last)
+            .is_ok_and(|event| ends.iter().any(|end| event["type"] == *end))
 }
 
 fn message_of_events(text: &str) -> Option<Value> {
@@ -36,8 +55,12 @@ fn message_of_events(text: &str) -> Option<Value> {
         let Ok(event) = serde_json::from_str::<Value>(data.trim_start()) else { continue };
         message_parts.take_chunk(&event);
         message_parts.take_event(&event);
+        message_parts.take_event_of_response(&event);
     }
-    let PartialMessage { text, calls, any } = message_parts;
+    let PartialMessage { text, calls, id, whole, any } = message_parts;
+    if whole.is_some() {
+        return whole;
+    }
     let calls: Vec<Value> = calls
         .into_values()
         .map(|(name, arguments)| {
@@ -47,6 +70,9 @@ fn message_of_events(text: &str) -> Option<Value> {
     let mut message = json!({"role": "assistant", "content": text});
     if !calls.is_empty() {
         message["tool_calls"] = Value::Array(calls);
+    }
+    if let Some(id) = id {
+        message["id"] = id;
     }
     any.then_some(message)
 }
@@ -87,6 +113,28 @@ impl PartialMessage {
             _ => {}
         }
     }
+
+    /// An event of OpenAI's Responses: `{"type": "response.output_text.delta", "output_index": 0, "delta": "…"}`.
+    fn take_event_of_response(&mut self, event: &Value) {
+        match event["type"].as_str() {
+            Some("response.created") => self.id = Some(event["response"]["id"].clone()),
+            Some("response.content_part.added") if !self.text.is_empty() => self.text.push('\n'),
+            Some("response.output_text.delta") => {
+                self.any = true;
+                self.text.push_str(event["delta"].as_str().unwrap_or_default());
+            }
+            Some("response.output_item.done") if event["item"]["type"] == "function_call" => {
+                self.any = true;
+                let text = |name: &str| event["item"][name].as_str().unwrap_or_default().to_owned();
+                let number = event["output_index"].as_u64().unwrap_or(0);
+                self.calls.insert(number, (text("name"), text("arguments")));
+            }
+            Some("response.completed" | "response.incomplete") => {
+                self.whole = message_of_output(&event["response"]);
+            }
+            _ => {}
+        }
+    }
 }
 
 #[cfg(test)]
@@ -100,6 +148,10 @@ mod tests {
         assert_eq!(of(json!({"id": "x", "choices": [{"message": message}]})), Some(message));
         let anthropic = json!({"role": "assistant", "content": [{"type": "text", "text": "Hi."}]});
         assert_eq!(of(anthropic.clone()), Some(anthropic));
+        let part = json!({"type": "output_text", "text": "Hi.", "annotations": []});
+        let item = json!({"type": "message", "role": "assistant", "content": [part]});
+        let message = json!({"role": "assistant", "content": [part], "id": "resp_1"});
+        assert_eq!(of(json!({"object": "response", "id": "resp_1", "output": [item]})), Some(message));
         for other in [json!({"error": {"message": "no"}}), json!({"choices": []}), json!([1])] {
             assert_eq!(of(other), None);
         }
@@ -148,5 +200,41 @@ mod tests {
         let message = message_of("text/event-stream", stream.as_bytes()).unwrap();
         assert_eq!(message["content"], "One.\nTwo.");
         assert_eq!(message["tool_calls"][0]["function"], json!({"name": "remember", "arguments": "{}"}));
+    }
+
+    #[test]
+    fn streams_of_responses() {
+        let event = |event: Value| format!("event: x\ndata: {event}\n\n");
+        let delta = |text: &str| event(json!({"type": "response.output_text.delta", "delta": text}));
+        let call = json!({"type": "function_call", "call_id": "c", "name": "look", "arguments": "{}"});
+        let begun = [
+            event(json!({"type": "response.created", "response": {"id": "resp_1", "output": []}})),
+            event(json!({"type": "response.content_part.added", "part": {"type": "output_text"}})),
+            delta("Hé"),
+            delta("llo"),
+            event(json!({"type": "response.output_item.done", "output_index": 1, "item": call})),
+        ]
+        .concat();
+        let message = message_of("text/event-stream", begun.as_bytes()).unwrap();
+        assert_eq!((&message["content"], &message["id"]), (&json!("Héllo"), &json!("resp_1")));
+        assert_eq!(message["tool_calls"][0]["function"], json!({"name": "look", "arguments": "{}"}));
+        assert!(!is_complete(begun.as_bytes()));
+
+        let part = json!({"type": "output_text", "text": "All."});
+        let item = json!({"type": "message", "role": "assistant", "content": [part]});
+        let response = json!({"id": "resp_1", "output": [item]});
+        let whole = begun + &event(json!({"type": "response.completed", "response": response}));
+        let message = message_of("text/event-stream", whole.as_bytes()).unwrap();
+        assert_eq!(message, json!({"role": "assistant", "content": [part], "id": "resp_1"}));
+        for (stream, expected) in [
+            (whole.as_str(), true),
+            ("data: [DONE]", true),
+            ("event: message_stop\ndata: {\"type\": \"message_stop\"}\r\n\r\n", true),
+            ("data: {\"type\": \"message_sto", false),
+            ("data: {\"delta\": \"response.completed\"}\n\n", false),
+            ("", false),
+        ] {
+            assert_eq!(is_complete(stream.as_bytes()), expected, "{stream}");
+        }
     }
 }

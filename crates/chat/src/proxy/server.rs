@@ -218,6 +218,7 @@ fn call_of(parts: &Parts) -> Option<Call> {
     let shape = match parts.uri.path() {
         path if path.ends_with("/chat/completions") => ApiFormat::OpenAi,
         path if path.ends_with("/v1/messages") => ApiFormat::Anthropic,
+        path if path.ends_with("/responses") => ApiFormat::Responses,
         _ => return None,
     };
     let own = |name: &str| {

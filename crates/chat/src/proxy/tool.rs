@@ -74,6 +74,8 @@ pub(super) fn without_calls(reply: &[u8], shape: ApiFormat) -> Option<Called> {
             let further = (!said && !others).then(|| [asked].into_iter().chain(results).collect());
             Some(Called { reply, further })
         }
+        // It is never offered the tool.
+        ApiFormat::Responses => None,
         ApiFormat::Anthropic => {
             let asked = json!({"role": "assistant", "content": reply["content"]});
             let blocks = reply["content"].as_array_mut()?;
