@@ -8,12 +8,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
+use axum::http::request::Parts;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult, ErrorData,
-    GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
+    CustomRequest, CustomResult, DiscoverResult, ErrorData, GetPromptRequestParams, GetPromptResponse,
+    Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, LoggingLevel, PaginatedRequestParams,
-    Prompt, PromptArgument, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
-    ResourceTemplate, ServerCapabilities, ServerConfig, SetLevelRequestParams, ToolAnnotations, object,
+    Prompt, PromptArgument, ReadResourceRequestParams, ReadResourceResponse, ResourceTemplate,
+    ServerCapabilities, ServerConfig, SetLevelRequestParams, ToolAnnotations, object,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::transport::io::stdio_pipes;
@@ -27,7 +29,7 @@ use crate::mcp::calls::{self, Making, Room};
 use crate::mcp::error::ServeError;
 use crate::mcp::parameter::Parameter;
 use crate::mcp::tools::{Effect, Tool, Toolbox, arguments_schema};
-use crate::mcp::{prompts, resources, said};
+use crate::mcp::{methods, prompts, resources, said};
 use memories_document::types::frame::{INDENT, continued};
 use memories_document::types::model_text::{ModelText, ModelValue};
 
@@ -98,15 +100,7 @@ impl Server {
 
     /// Sends a log message if the client wants its level.
     async fn log(&self, context: &RequestContext<RoleServer>, level: LoggingLevel, text: &str) {
-        let modern =
-            context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
-        let wanted = match context.meta.log_level() {
-            Some(wanted) => wanted as u8,
-            // Since that version each request names its level; without one it wants no log.
-            None if modern => return,
-            None => self.level.load(Ordering::Relaxed),
-        };
-        if level as u8 >= wanted {
+        if !methods::is_stateless(context) && level as u8 >= self.level.load(Ordering::Relaxed) {
             let line = said::log(level, &ModelText::of(text));
             let _ = context.peer.notify_logging_message(line).await;
         }
@@ -141,17 +135,9 @@ impl Server {
 /// Tools that answer a program as the command line does with `--json`. A model gets the same values, cleaned.
 const SAME_ANSWER: [&str; 4] = ["find_path", "next_steps", "record_turn", "unexplored"];
 
-/// Methods that the server knows and that have parameters.
-const METHODS: [&str; 8] = [
-    "initialize",
-    "logging/setLevel",
-    "prompts/get",
-    "prompts/list",
-    "resources/list",
-    "resources/read",
-    "tools/call",
-    "tools/list",
-];
+/// Time for which a client may keep what is the same as long as the server runs, in milliseconds. Sections change at
+/// any time, so their list and texts are not kept.
+const FRESH: u64 = 60 * 60 * 1000;
 
 /// A tool in the protocol's form.
 fn protocol_tool(tool: &Tool) -> rmcp::model::Tool {
@@ -167,6 +153,11 @@ fn protocol_tool(tool: &Tool) -> rmcp::model::Tool {
         .with_title(tool.title)
         .with_raw_output_schema(Arc::new(object((tool.answer)())))
         .with_annotations(annotations)
+}
+
+/// The time for a list that does not change, in the versions that have one.
+fn fresh(context: &RequestContext<RoleServer>) -> Option<u64> {
+    methods::is_stateless(context).then_some(FRESH)
 }
 
 /// The error of a request other than a tool call; its message contains the hints.
@@ -205,11 +196,41 @@ impl ServerHandler for Server {
             .with_instructions(prompts::instructions(&self.toolbox, self.memories.setup.agent.as_deref()))
     }
 
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        // On stdin it begins a session of an older version, whatever the request says of itself.
+        if context.extensions.get::<Parts>().is_some() {
+            methods::check("initialize", &context)?;
+        }
+        context.peer.set_peer_info(request.clone());
+        self.negotiate_initialize(&request)
+    }
+
+    async fn discover(&self, _: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+        let mut info = self.get_info();
+        // It is deprecated, as roots and sampling are.
+        info.capabilities.logging = None;
+        let versions = self.supported_protocol_versions().into_owned();
+        Ok(DiscoverResult::from_server_info(versions, info).with_ttl_ms(FRESH))
+    }
+
+    async fn complete(
+        &self,
+        _: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        Err(methods::unknown("completion/complete", &context))
+    }
+
     async fn set_level(
         &self,
         request: SetLevelRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
+        methods::check("logging/setLevel", &context)?;
         self.level.store(request.level as u8, Ordering::Relaxed);
         Ok(())
     }
@@ -217,9 +238,10 @@ impl ServerHandler for Server {
     async fn list_tools(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.toolbox.iter().map(protocol_tool).collect()))
+        let tools = self.toolbox.iter().map(protocol_tool).collect();
+        Ok(ListToolsResult { ttl_ms: fresh(&context), ..ListToolsResult::with_all_items(tools) })
     }
 
     fn get_tool(&self, name: &str) -> Option<rmcp::model::Tool> {
@@ -277,12 +299,13 @@ impl ServerHandler for Server {
     async fn list_resource_templates(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         let templates = resources::TEMPLATES.iter().filter(|_| !self.is_off()).map(|(uri, name, about)| {
             ResourceTemplate::new(*uri, *name).with_description(*about).with_mime_type(resources::MIME_TYPE)
         });
-        Ok(ListResourceTemplatesResult::with_all_items(templates.collect()))
+        let result = ListResourceTemplatesResult::with_all_items(templates.collect());
+        Ok(ListResourceTemplatesResult { ttl_ms: fresh(&context), ..result })
     }
 
     async fn read_resource(
@@ -304,7 +327,7 @@ impl ServerHandler for Server {
     async fn list_prompts(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         let listed = prompts::offered(&self.toolbox).filter(|_| !self.is_off());
         let listed = listed.map(|prompt| {
@@ -317,7 +340,8 @@ impl ServerHandler for Server {
                 Some(prompt.arguments.iter().map(argument).collect()),
             )
         });
-        Ok(ListPromptsResult::with_all_items(listed.collect()))
+        let result = ListPromptsResult::with_all_items(listed.collect());
+        Ok(ListPromptsResult { ttl_ms: fresh(&context), ..result })
     }
 
     async fn get_prompt(
@@ -338,13 +362,8 @@ impl ServerHandler for Server {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        let CustomRequest { method, .. } = request;
-        Err(if METHODS.contains(&&*method) {
-            said::invalid(ModelText::of(&format!("these are not the parameters of `{method}`")))
-        } else {
-            said::unknown_method(&ModelText::of(&method))
-        })
+        Err(methods::unread(request, &context))
     }
 }

@@ -1,7 +1,7 @@
 //! The Model Context Protocol server, on stdio or over HTTP.
 //!
 //! On stdio requests come on stdin and answers leave on stdout; nothing else is written there. Over HTTP many clients
-//! share one server ([`http`]). The tools are plain functions (`tools`); only `handler`, `said`, `calls`, `http` and `sessions`
+//! share one server ([`http`]). The tools are plain functions (`tools`); only `handler`, `methods`, `said`, `calls`, `http` and `sessions`
 //! use the official Rust SDK `rmcp`. Invariants:
 //!
 //! * every call sees the current file, even if an editor changed it since the last call;
@@ -17,6 +17,7 @@ mod error;
 mod group;
 mod handler;
 mod http;
+mod methods;
 mod model;
 mod parameter;
 mod prompts;

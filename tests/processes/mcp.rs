@@ -16,6 +16,7 @@ mod http_client;
 #[cfg(unix)]
 mod http_guard;
 mod map;
+mod methods;
 mod parallel;
 mod protocol;
 mod tools;

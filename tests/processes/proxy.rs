@@ -363,7 +363,7 @@ fn messages_of_anthropic_are_chats_too() {
 fn responses_are_chats_too_and_are_told_apart_from_their_neighbours() {
     let call = json!({"type": "function_call", "call_id": "c", "name": "look", "arguments": "{}"});
     let reply = json!({"object": "response", "id": "resp_1", "output": [call]});
-    let upstream = Server::start(vec![Behaviour::json(200, &reply); 3]);
+    let upstream = Server::start(vec![Behaviour::json(200, reply.clone()); 3]);
     let proxy = Proxy::before(&upstream.base_url());
     let body = json!({"model": "m", "input": "Hi?"});
     let post =
