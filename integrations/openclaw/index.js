@@ -11,6 +11,8 @@ import { definePluginEntry } from "openclaw/plugin-sdk/plugin-entry";
 const LIMIT = 5000;
 const EDITS = { write: "Write", edit: "Edit" };
 const SHELLS = ["exec"];
+// The name of the shell that `exec` starts, as Claude Code calls it.
+const SHELL = process.platform === "win32" ? "PowerShell" : "Bash";
 
 /** The program on the path, but not in the working folder, where a repository could have one of that name. */
 function findProgram() {
@@ -59,7 +61,7 @@ function eventOf(name, event, ctx, folder) {
     session_id: ctx.sessionId ?? ctx.sessionKey ?? "openclaw",
     cwd,
     hook_event_name: name,
-    tool_name: isShell ? "Bash" : EDITS[event.toolName],
+    tool_name: isShell ? SHELL : EDITS[event.toolName],
     tool_input: input,
     tool_use_id: event.toolCallId ?? "",
   };
@@ -118,7 +120,7 @@ export default definePluginEntry({
         before.delete(event.toolCallId);
         const details = event.result.details ?? {};
         const text = event.result.content.map((part) => part.text ?? "").join("\n");
-        if (asked.tool_name === "Bash" && details.status !== "completed" && details.status !== "failed") {
+        if (asked.tool_name === SHELL && details.status !== "completed" && details.status !== "failed") {
           // Still running, or never run: nothing is known of it.
           if (details.status !== "running") return undefined;
           asked.tool_response = { stdout: "", stderr: "", interrupted: false, backgroundTaskId: "openclaw" };
@@ -126,7 +128,8 @@ export default definePluginEntry({
           const limit = /time/.test(details.exitReason ?? "") || details.noOutputTimedOut ? "Command timed out\n" : "";
           asked.hook_event_name = "PostToolUseFailure";
           asked.error = `Exit code ${details.exitCode ?? 1}\n${limit}${details.aggregated ?? text}`;
-          asked.is_interrupt = details.exitSignal === "SIGINT";
+          asked.is_interrupt =
+            details.exitSignal === "SIGINT" || /abort|cancel|interrupt/i.test(details.exitReason ?? "");
         } else {
           asked.tool_response = { stdout: text, stderr: "", interrupted: false };
         }

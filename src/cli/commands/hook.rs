@@ -18,7 +18,7 @@ use crate::cli::machine;
 use crate::cli::settings::{milliseconds_now, repository_of, tools_environment};
 use crate::cli::working_folder::WorkingFolder;
 use memories_agents::work::verdict::Verdict;
-use memories_agents::work::{Work, keep};
+use memories_agents::work::{Shell, Work, keep};
 use memories_document::types::frame::NOTICE;
 use memories_document::types::model_text::ModelText;
 use memories_document::types::{Scope, ScopeName, Viewer, json};
@@ -84,6 +84,7 @@ pub fn run(mut cli: Cli<'_>, args: HookArgs) -> Result<u8, Failure> {
         root: &root,
         here: &here,
         session: &event.session,
+        shell: Shell::Posix,
         now: milliseconds_now(),
         environment: tools_environment(),
         machine: &machine,
@@ -103,11 +104,12 @@ pub fn run(mut cli: Cli<'_>, args: HookArgs) -> Result<u8, Failure> {
             kept(&work)?;
             None
         }
-        EventKind::Before { command, id } => {
+        EventKind::Before { command, shell, id } => {
             work.begin(id)?;
-            before(&cli, &work, command)?
+            before(&cli, &Work { shell: *shell, ..work }, command)?
         }
-        EventKind::After { command, id, ended, output } => {
+        EventKind::After { command, shell, id, ended, output } => {
+            let work = Work { shell: *shell, ..work };
             work.note_command(command, id, *ended, output)?.map(Said::Context)
         }
         EventKind::Edited(path) => {

@@ -98,8 +98,8 @@ fn run_command(cli: Cli<'_>, folder: &FolderPath, action: &str) -> Result<u8, Fa
 
     use crate::cli::machine;
     use crate::cli::settings::{milliseconds_now, tools_environment};
-    use memories_agents::work::Work;
     use memories_agents::work::verdict::Verdict;
+    use memories_agents::work::{Shell, Work};
     use memories_document::types::model_text::ModelText;
 
     let notebook = cli.notebook()?;
@@ -107,6 +107,7 @@ fn run_command(cli: Cli<'_>, folder: &FolderPath, action: &str) -> Result<u8, Fa
     let here = root.join(folder.to_path());
     let machine = machine::name(cli.settings.user_folder.as_deref(), notebook.store());
     let work = Work {
+        shell: Shell::Posix,
         store: notebook.store(),
         root: &root,
         here: &here,

@@ -89,9 +89,12 @@ impl Agent {
     /// The events of its hooks that `memories hook` answers: name, and the tools that they are about.
     fn events(self) -> Vec<(&'static str, Option<&'static str>)> {
         let (before, after, tools, compact) = match self {
-            Agent::ClaudeCode => {
-                ("PreToolUse", "PostToolUse", "Bash|Edit|MultiEdit|Write|NotebookEdit", "PreCompact")
-            }
+            Agent::ClaudeCode => (
+                "PreToolUse",
+                "PostToolUse",
+                "Bash|PowerShell|Edit|MultiEdit|Write|NotebookEdit",
+                "PreCompact",
+            ),
             Agent::Codex => ("PreToolUse", "PostToolUse", "Bash|apply_patch", "PreCompact"),
             Agent::Gemini => {
                 ("BeforeTool", "AfterTool", "run_shell_command|write_file|replace", "PreCompress")

@@ -8,25 +8,97 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::work::effect::{asks_elsewhere, may_change, names_elsewhere, only_shows};
 use crate::work::fold::folded;
+use crate::work::powershell;
 use crate::work::program::{arguments, program_of, unwrapped};
-use crate::work::shell::{Operator, Simple, Word, split};
+use crate::work::shell::{self, Operator, Simple, Word};
+use crate::work::surroundings::is_foreign;
 use memories_document::types::text::{composed, fold_spaces};
 
+/// Commands that change the working folder to their argument.
+const CHANGES_FOLDER: [&str; 4] = ["cd", "chdir", "set-location", "sl"];
+
 /// Programs behind a pipe that only choose what is shown.
-const FILTERS: [&str; 12] =
-    ["cat", "column", "cut", "fmt", "fold", "head", "less", "more", "nl", "sort", "tail", "tee"];
+const FILTERS: [&str; 20] = [
+    "cat",
+    "column",
+    "cut",
+    "fmt",
+    "fold",
+    "format-list",
+    "format-table",
+    "head",
+    "less",
+    "more",
+    "nl",
+    "out-host",
+    "out-null",
+    "out-string",
+    "select",
+    "select-object",
+    "sort",
+    "sort-object",
+    "tail",
+    "tee",
+];
 
 /// Programs that change the shell in which the commands behind them run.
-const PREPARING: [&str; 14] = [
-    ".", "alias", "cd", "conda", "direnv", "eval", "export", "module", "nvm", "popd", "pushd", "pyenv",
-    "set", "source",
+const PREPARING: [&str; 22] = [
+    ".",
+    "alias",
+    "cd",
+    "chdir",
+    "conda",
+    "direnv",
+    "eval",
+    "export",
+    "import-module",
+    "module",
+    "nvm",
+    "pop-location",
+    "popd",
+    "push-location",
+    "pushd",
+    "pyenv",
+    "set",
+    "set-location",
+    "sl",
+    "source",
+    "using",
+    "workon",
 ];
 
 /// Programs whose exit code 1 is an answer.
-const ANSWERS: [&str; 14] = [
-    "[", "cmp", "command", "diff", "egrep", "fgrep", "git-diff", "grep", "pgrep", "rg", "test", "type",
-    "which", "zgrep",
+const ANSWERS: [&str; 18] = [
+    "[", "cmp", "command", "diff", "egrep", "fc", "fgrep", "findstr", "git-diff", "grep", "pgrep", "rg",
+    "robocopy", "test", "type", "where", "which", "zgrep",
 ];
+
+/// The shell whose rules a command line follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shell {
+    /// A shell of POSIX.
+    Posix,
+    /// PowerShell.
+    PowerShell,
+}
+
+impl Shell {
+    /// All of them.
+    pub(super) const ALL: [Shell; 2] = [Shell::Posix, Shell::PowerShell];
+
+    /// The simple commands of a line, also where it only gives them to another PowerShell.
+    pub(super) fn split(self, text: &str) -> Option<Vec<(Simple, Operator)>> {
+        let commands = match self {
+            Shell::Posix => shell::split(text)?,
+            Shell::PowerShell => powershell::split(text)?,
+        };
+        let inner = match &commands[..] {
+            [(only, Operator::End)] => powershell::inner(only),
+            _ => None,
+        };
+        inner.and_then(|text| powershell::split(&text)).or(Some(commands))
+    }
+}
 
 /// A command line, read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,12 +129,29 @@ pub(crate) struct Command {
 }
 
 impl Command {
-    /// Reads a command line.
+    /// Reads a command line of a shell of POSIX, or one of which nobody says whose it is.
     pub(crate) fn read(text: &str) -> Command {
-        match split(text).map(without_start) {
-            Some((folder, commands)) if !commands.is_empty() => Command::of(folder, commands),
+        Command::read_as(text, Shell::Posix)
+    }
+
+    /// Reads a command line of a shell.
+    pub(crate) fn read_as(text: &str, shell: Shell) -> Command {
+        match shell.split(text).map(without_start) {
+            Some((folder, commands)) if !commands.is_empty() => {
+                // PowerShell takes both separators, wherever it runs.
+                let is_changed = shell == Shell::PowerShell && !cfg!(windows);
+                let folder = folder.map(|folder| {
+                    if is_changed && !is_foreign(&folder) { folder.replace('\\', "/") } else { folder }
+                });
+                Command::of(folder, commands)
+            }
             _ => Command::opaque(text),
         }
+    }
+
+    /// True if a text that is kept is this action, of whatever shell.
+    pub(crate) fn is_action(text: &str, action: u64) -> bool {
+        Shell::ALL.iter().any(|shell| Command::read_as(text, *shell).action == action)
     }
 
     /// A command line that is not understood is its own text.
@@ -136,7 +225,13 @@ impl Command {
 fn without_start(mut commands: Vec<(Simple, Operator)>) -> (Option<String>, Vec<(Simple, Operator)>) {
     let folder = match commands.first() {
         Some((command, Operator::And | Operator::End)) if commands.len() > 1 => match &command.words[..] {
-            [program, folder] if program.plain == "cd" => Some(folder.plain.clone()),
+            [program, folder] if CHANGES_FOLDER.contains(&&*program.plain) => Some(folder.plain.clone()),
+            [program, flag, folder]
+                if program.plain == "set-location"
+                    && ["-path", "-literalpath"].contains(&&*flag.plain.to_lowercase()) =>
+            {
+                Some(folder.plain.clone())
+            }
             _ => None,
         },
         _ => None,
@@ -203,7 +298,7 @@ fn wording(commands: &[(Simple, Operator)]) -> String {
 /// True if the commands behind this one find another shell: by a program, or by an assignment alone.
 fn prepares(command: &Simple) -> bool {
     let program = program_of(command);
-    program.is_empty() || PREPARING.contains(&program)
+    program.is_empty() || program.starts_with('$') || PREPARING.contains(&program)
 }
 
 fn sets_pipefail(command: &Simple) -> bool {
@@ -228,210 +323,4 @@ fn canonical(command: &Simple) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn action(text: &str) -> u64 {
-        Command::read(text).action
-    }
-
-    #[test]
-    fn nearly_equal_commands_are_one_action() {
-        for (one, other) in [
-            ("cargo test --lib -p a", "cargo  test -p a --lib"),
-            ("pytest -x tests/a.py", "pytest tests/a.py -x"),
-            ("cargo test 2>&1 | tail -5", "cargo test"),
-            ("cd src && make all", "make all"),
-            ("time make all", "make all >/dev/null"),
-            ("timeout 60 make all", "make all # again"),
-            ("git show 1a2b3c4", "git show ffe0912bcd"),
-            ("cat /tmp/tmp.X7f9Qz/log.txt", "cat /tmp/tmp.aB12cd/log.txt"),
-            ("vim src/lib.rs:12:5", "vim src/lib.rs:99"),
-            ("echo 'a b'", "echo \"a b\""),
-            ("x 123e4567-e89b-12d3-a456-426614174000", "x 00000000-e89b-12d3-a456-4266141740ff"),
-            ("A=1 B=2 make", "A=1 B=2  make"),
-        ] {
-            assert_eq!(action(one), action(other), "{one} | {other}");
-        }
-    }
-
-    #[test]
-    fn other_commands_are_other_actions() {
-        for (one, other) in [
-            ("git branch -d x", "git branch -D x"),
-            ("cargo test a", "cargo test b"),
-            ("cp a b", "cp b a"),
-            ("npm test", "npm test -- --watch"),
-            ("x -- -a -b", "x -- -b -a"),
-            ("a && b", "a || b"),
-            ("a | wc -l", "a"),
-            ("python /tmp/first.py", "python /tmp/second.py"),
-            ("curl http://localhost:8080", "curl http://localhost:8081"),
-            ("echo $A", "echo '$A'"),
-            ("A=1 make", "A=2 make"),
-            ("kill 1234567", "kill 1234568"),
-        ] {
-            assert_ne!(action(one), action(other), "{one} | {other}");
-        }
-    }
-
-    fn wording(text: &str) -> u64 {
-        Command::read(text).wording
-    }
-
-    #[test]
-    fn nothing_that_makes_a_difference_is_the_same_wording() {
-        for (one, other) in [
-            ("psql app < 1.sql", "psql app < 2.sql"),
-            ("psql app", "psql app </dev/null"),
-            ("pg_dump app > /var/b/app.sql", "pg_dump app > app.sql"),
-            ("make >> log", "make > log"),
-            ("make > log", "make 2> log"),
-            ("make", "make > 1"),
-            ("apt-get install x", "sudo apt-get install x"),
-            ("timeout 5 make", "timeout 300 make"),
-            ("timeout 5 make", "make"),
-            ("cargo --release build", "cargo build --release"),
-            ("python app.py -v", "python -v app.py"),
-            ("docker run app --rm", "docker run --rm app"),
-            ("pytest -k slow -m unit", "pytest -m slow -k unit"),
-            ("find . -not -empty -print", "find . -empty -not -print"),
-            ("make | tee a", "make | tee b"),
-            ("make | cat a", "make"),
-            ("make | tee 1", "make"),
-            ("make | sort -oa", "make"),
-            ("make | sort > a", "make"),
-            ("make | python x.py", "make 2>&1 | python x.py"),
-            ("make | python x.py", "make |& python x.py"),
-            ("make", "make &"),
-            ("git show 1a2b3c4", "git show ffe0912"),
-        ] {
-            assert_ne!(wording(one), wording(other), "{one} | {other}");
-        }
-    }
-
-    #[test]
-    fn what_makes_no_difference_is_the_same_wording() {
-        for (one, other) in [
-            ("cargo test 2>&1 | tail -5", "cargo  test"),
-            ("cargo test | tail -n 5 | cat", "cargo 'test'"),
-            ("cd src && time make", "make >/dev/null 2>&1"),
-            ("set -o pipefail; make | tail", "make"),
-            ("env A=1 make < x", "A=1 make <x"),
-            ("make 2>&1 | python x.py", "make |& python x.py"),
-        ] {
-            assert_eq!(wording(one), wording(other), "{one} | {other}");
-        }
-    }
-
-    #[test]
-    fn a_file_that_is_read_may_be_named() {
-        assert_eq!(Command::read("psql app < 1.sql > out").arguments, ["psql", "app", "1.sql"]);
-    }
-
-    #[test]
-    fn what_the_exit_code_says() {
-        let hides = |text: &str| Command::read(text).hides_code;
-        for text in ["cargo test | tail -5", "make || true", "make; echo done", "make &"] {
-            assert!(hides(text), "{text}");
-        }
-        for text in
-            ["cargo test", "a && b", "cargo test | grep x", "set -o pipefail; make | tail", "cd x; make"]
-        {
-            assert!(!hides(text), "{text}");
-        }
-        assert!(Command::read("ls | grep x").answers && Command::read("git diff --exit-code").answers);
-        assert!(!Command::read("grep x y && make").answers);
-    }
-
-    #[test]
-    fn a_list_has_parts() {
-        let list = Command::read("cargo  build && cargo test");
-        assert_eq!(list.parts, [action("cargo build"), action("cargo test")]);
-        assert_eq!(Command::read("cd a && make").parts, [0; 0]);
-        for text in
-            ["source .venv/bin/activate && pytest", ". x && make", "A=1 && make", "export A=1 && make && ls"]
-        {
-            assert_eq!(Command::read(text).parts, [0; 0], "{text}");
-        }
-        assert_eq!(Command::read("make && cd web && npm test").parts, [action("make")]);
-        assert_eq!(Command::read("cd a && make").folder.as_deref(), Some("a"));
-    }
-
-    #[test]
-    fn what_may_change_something() {
-        let changes = |text: &str| Command::read(text).may_change;
-        for text in [
-            "rm x",
-            "npm install",
-            "echo a > b",
-            "git commit -m x",
-            "sed -i s/a/b/ x",
-            "ls && touch a",
-            "for a in b; do c; done",
-            "make -n | tee list",
-            "ls | tee list",
-            "ls | sort > list",
-            "sort -o x x",
-            "sort -uo x x",
-            "awk '{ print > \"x\" }' y",
-            "echo $(touch x)",
-            "git remote add origin x",
-            "git diff --output=x",
-            "cargo build",
-            "cargo doc",
-            "cargo clippy --fix",
-            "go build ./...",
-            "go env -w A=1",
-            "npm test",
-            "yarn test",
-            "pnpm run build",
-        ] {
-            assert!(changes(text), "{text}");
-        }
-        for text in [
-            "ls -la",
-            "git status",
-            "git remote -v",
-            "cargo test --lib",
-            "/bin/cat x 2>/dev/null",
-            "set -o pipefail; A=1 cargo test 2>&1 | tail -5",
-            "sort --reverse x | fmt",
-            "go env",
-        ] {
-            assert!(!changes(text), "{text}");
-        }
-    }
-
-    #[test]
-    fn what_others_decide() {
-        let asks = |text: &str| Command::read(text).asks_elsewhere;
-        for text in [
-            "curl localhost:8080",
-            "A=1 sudo docker ps",
-            "timeout -k 1 5 curl x",
-            "sudo -u postgres psql app < x.sql",
-            "git -C web push",
-            "git fetch --all",
-            "echo a | /usr/bin/ssh host",
-            "bash -c 'sleep 1; curl x'",
-            "echo $(kubectl get pods)",
-            "psql app <<END\nselect 1\nEND",
-            "for x in a b; do git pull $x; done",
-        ] {
-            assert!(asks(text), "{text}");
-        }
-        for text in ["cargo test", "git commit -m push", "cat curl", "ls docker", "for x in a; do make; done"]
-        {
-            assert!(!asks(text), "{text}");
-        }
-    }
-
-    #[test]
-    fn white_space_of_a_here_document_makes_a_difference() {
-        let [one, other] =
-            ["python <<X\nif a:\n  b\nc\nX", "python <<X\nif a:\n  b\n  c\nX"].map(Command::read);
-        assert_ne!(one.wording, other.wording);
-        assert_eq!(one.action, other.action);
-    }
-}
+mod tests;

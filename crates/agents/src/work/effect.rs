@@ -6,7 +6,7 @@ use crate::work::program::{arguments, is_assignment, program_of};
 use crate::work::shell::Simple;
 
 /// Programs that change nothing, but for some flags.
-const READERS: [&str; 46] = [
+const READERS: [&str; 70] = [
     "[",
     "awk",
     "basename",
@@ -17,14 +17,26 @@ const READERS: [&str; 46] = [
     "date",
     "df",
     "diff",
+    "dir",
     "dirname",
     "du",
     "echo",
     "egrep",
     "fgrep",
     "file",
+    "findstr",
     "fmt",
     "fold",
+    "format-list",
+    "format-table",
+    "gc",
+    "gci",
+    "get-childitem",
+    "get-command",
+    "get-content",
+    "get-item",
+    "get-location",
+    "get-process",
     "grep",
     "head",
     "hostname",
@@ -33,8 +45,12 @@ const READERS: [&str; 46] = [
     "less",
     "ls",
     "md5sum",
+    "measure-object",
     "more",
     "nl",
+    "out-host",
+    "out-null",
+    "out-string",
     "pgrep",
     "printf",
     "ps",
@@ -43,16 +59,24 @@ const READERS: [&str; 46] = [
     "readlink",
     "realpath",
     "rg",
+    "select-object",
+    "select-string",
     "sha256sum",
+    "sls",
     "sort",
+    "sort-object",
     "stat",
     "tail",
     "test",
+    "test-path",
     "tree",
     "true",
     "type",
     "uname",
     "wc",
+    "where-object",
+    "write-host",
+    "write-output",
 ];
 
 /// Commands of programs that change nothing others depend on, by their first arguments.
@@ -68,7 +92,7 @@ const READING: [(&str, &[&str]); 8] = [
 ];
 
 /// Programs that ask another machine or a daemon.
-const ELSEWHERE: [&str; 31] = [
+const ELSEWHERE: [&str; 38] = [
     "aws",
     "az",
     "curl",
@@ -78,6 +102,11 @@ const ELSEWHERE: [&str; 31] = [
     "gh",
     "glab",
     "helm",
+    "invoke-command",
+    "invoke-restmethod",
+    "invoke-webrequest",
+    "irm",
+    "iwr",
     "kubectl",
     "mongosh",
     "mysql",
@@ -96,9 +125,11 @@ const ELSEWHERE: [&str; 31] = [
     "ssh",
     "telnet",
     "terraform",
+    "test-connection",
+    "test-netconnection",
     "tofu",
-    "wget",
     "websocat",
+    "wget",
     "xh",
 ];
 
@@ -106,9 +137,30 @@ const ELSEWHERE: [&str; 31] = [
 const REMOTE: [&str; 5] = ["clone", "fetch", "ls-remote", "pull", "push"];
 
 /// Programs that run what their arguments say.
-const RUNNERS: [&str; 16] = [
-    "bash", "dash", "env", "eval", "exec", "find", "nice", "nohup", "parallel", "sh", "sudo", "time",
-    "timeout", "watch", "xargs", "zsh",
+const RUNNERS: [&str; 23] = [
+    "bash",
+    "cmd",
+    "dash",
+    "env",
+    "eval",
+    "exec",
+    "find",
+    "iex",
+    "invoke-expression",
+    "nice",
+    "nohup",
+    "parallel",
+    "powershell",
+    "pwsh",
+    "saps",
+    "sh",
+    "start-process",
+    "sudo",
+    "time",
+    "timeout",
+    "watch",
+    "xargs",
+    "zsh",
 ];
 
 /// True if others may find something changed by a command.
@@ -160,9 +212,11 @@ fn writes_by_arguments(program: &str, words: &[&str]) -> bool {
     }
 }
 
-/// True if a word holds a command that the shell runs first.
+/// True if a word holds a command that the shell runs first, or a block of them.
 fn runs_another(command: &Simple) -> bool {
-    command.words.iter().any(|word| word.is_expanded && word.plain.contains(['`', '(']))
+    let is_block = |text: &str| text.starts_with('{') && text.contains(' ');
+    let holds = |text: &str| text.contains(['`', '(']) || is_block(text);
+    command.words.iter().any(|word| word.is_expanded && holds(&word.plain))
 }
 
 /// True if another machine or a daemon decides how a command ends.

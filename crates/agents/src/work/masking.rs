@@ -3,7 +3,8 @@
 //! The module `redact` of `memories-llm` knows keys by their form. Here the program and the flag show which text is
 //! secret, whatever its form.
 
-use crate::work::shell::{Simple, split};
+use crate::work::command::Shell;
+use crate::work::shell::Simple;
 use memories_llm::redact::redacted;
 
 /// Words in the name of a flag or setting whose value is secret.
@@ -55,8 +56,8 @@ const SHORTEST: usize = 4;
 const MASK: &str = "[masked]";
 
 /// A command line without secrets.
-pub(super) fn masked(text: &str) -> String {
-    redacted(&without(text, &secrets(text)))
+pub(super) fn masked(text: &str, shell: Shell) -> String {
+    redacted(&without(text, &secrets(text, shell)))
 }
 
 /// A text in which no secret of a command line stands.
@@ -65,9 +66,9 @@ pub(super) fn without(text: &str, secrets: &[String]) -> String {
 }
 
 /// The secrets of a command line that stand at a place of their own, the longest first.
-pub(super) fn secrets(text: &str) -> Vec<String> {
+pub(super) fn secrets(text: &str, shell: Shell) -> Vec<String> {
     let simple =
-        split(text).map(|commands| commands.into_iter().map(|(command, _)| plain(&command)).collect());
+        shell.split(text).map(|commands| commands.into_iter().map(|(command, _)| plain(&command)).collect());
     // A text that the splitter does not understand is taken word by word.
     let lists: Vec<Vec<String>> =
         simple.unwrap_or_else(|| vec![text.split_whitespace().map(str::to_owned).collect()]);
@@ -104,7 +105,9 @@ fn of_words(words: &[String]) -> Vec<String> {
             && names_secret(name)
         {
             found.push(value.to_owned());
-        } else if word.starts_with('-') && names_secret(word) {
+        } else if word.starts_with('$') && names_secret(word) && next.is_some_and(|next| next == "=") {
+            found.extend(words.get(number + 2).cloned());
+        } else if word == "convertto-securestring" || word.starts_with('-') && names_secret(word) {
             found.extend(next.cloned());
         }
         for (_, flag, is_attached) in FLAGS.iter().filter(|(programs, ..)| programs.contains(&program)) {
@@ -175,9 +178,24 @@ mod tests {
             "tool --api-key=S3cretword | tail",
             "sudo DB_PASSWORD=S3cretword ./run",
         ] {
-            let shown = masked(command);
+            let shown = masked(command, Shell::Posix);
             assert!(!shown.contains("S3cretword"), "{command}: {shown}");
         }
+    }
+
+    #[test]
+    fn secrets_in_lines_of_powershell_are_masked() {
+        for command in [
+            "$env:API_TOKEN = 'S3cretword'; make",
+            "$env:API_TOKEN=\"S3cretword\"; make",
+            "ConvertTo-SecureString 'S3cretword' -AsPlainText -Force",
+            "tool -Password `\n S3cretword",
+            "pwsh -c \"mysql -pS3cretword\"",
+        ] {
+            let shown = masked(command, Shell::PowerShell);
+            assert!(!shown.contains("S3cretword"), "{command}: {shown}");
+        }
+        assert_eq!(masked(r"type C:\src\a.txt", Shell::PowerShell), r"type C:\src\a.txt");
     }
 
     #[test]
@@ -191,13 +209,13 @@ mod tests {
             "mkdir -p some/folder",
             "echo hello && npm test",
         ] {
-            assert_eq!(masked(command), command);
+            assert_eq!(masked(command, Shell::Posix), command);
         }
     }
 
     #[test]
     fn a_secret_is_masked_in_the_output_too() {
-        let secrets = secrets("mysql -pS3cretword");
+        let secrets = secrets("mysql -pS3cretword", Shell::Posix);
         assert_eq!(without("login with S3cretword failed", &secrets), "login with [masked] failed");
     }
 }

@@ -11,6 +11,7 @@ mod instead;
 mod keep;
 pub(crate) mod log;
 mod masking;
+mod powershell;
 mod program;
 mod reply;
 mod shell;
@@ -33,10 +34,12 @@ use memories_recall::owned_sections;
 use memories_store::{CommandLog, Store};
 
 use command::Command;
+pub use command::Shell;
 pub use keep::keep;
 use log::{COMMAND_CHARS, Event, Line, Log, Outcome, Run, append};
 use masking::{masked, secrets, without};
 use surroundings::Surroundings;
+pub use surroundings::is_foreign;
 use verdict::{History, Verdict, in_words_for_agent, judge};
 
 /// The action of a command that ran nobody knows where.
@@ -62,6 +65,8 @@ pub struct Work<'a> {
     pub here: &'a Path,
     /// The agent's id of its session.
     pub session: &'a str,
+    /// The shell of its commands.
+    pub shell: Shell,
     /// The present time, in milliseconds since 1970.
     pub now: u64,
     /// A hash of the variables of the environment on which tools depend.
@@ -123,8 +128,8 @@ impl Work<'_> {
     ///
     /// When the log or the memory file cannot be read.
     pub fn known(&self, text: &str) -> Result<Option<Answer>, NotebookError> {
-        let shown = masked(text);
-        let command = Command::read(&shown);
+        let shown = masked(text, self.shell);
+        let command = Command::read_as(&shown, self.shell);
         let Some(surroundings) = self.surroundings(&command) else { return Ok(None) };
         let log = Log::read(&self.log(), self.machine)?;
         let mut lines = log.since(surroundings.folder.as_str(), command.action);
@@ -196,9 +201,9 @@ impl Work<'_> {
         output: &str,
     ) -> Result<Option<ModelText>, NotebookError> {
         let begun = if id.is_empty() { None } else { self.begun(id)? };
-        let secrets = secrets(text);
-        let masked = masked(text);
-        let command = Command::read(&masked);
+        let secrets = secrets(text, self.shell);
+        let masked = masked(text, self.shell);
+        let command = Command::read_as(&masked, self.shell);
         let here = begun.as_ref().filter(|_| command.folder.is_some());
         let work = Work { here: here.map_or(self.here, |(_, here)| here), ..*self };
         let shown = truncate(&fold_spaces(&masked), COMMAND_CHARS);
@@ -281,7 +286,7 @@ impl Work<'_> {
     ///
     /// When the log cannot be read or written.
     pub fn hold(&self, text: &str) -> Result<bool, NotebookError> {
-        let command = Command::read(&masked(text));
+        let command = Command::read_as(&masked(text, self.shell), self.shell);
         let Some(surroundings) = self.surroundings(&command) else { return Ok(false) };
         let is_same = |line: &Line| {
             line.session == self.session && matches!(line.event, Event::Held(held) if held == command.wording)
@@ -326,12 +331,13 @@ impl Work<'_> {
     }
 }
 
-/// The exit code of a command that Ctrl-C ended.
-const INTERRUPTED: i64 = 130;
+/// The exit codes of a command that Ctrl-C ended: of a shell of POSIX, and of Windows in both ways to write it.
+const INTERRUPTED: [i64; 3] = [130, 0xC000_013A, -0x3FFF_FEC6];
 
 fn outcome(command: &Command, ended: Ended, output: &str) -> Outcome {
     match ended {
-        Ended::NotYet | Ended::Stopped | Ended::Badly(Some(INTERRUPTED)) => Outcome::Unknown,
+        Ended::NotYet | Ended::Stopped => Outcome::Unknown,
+        Ended::Badly(Some(code)) if INTERRUPTED.contains(&code) => Outcome::Unknown,
         Ended::OutOfTime => Outcome::Passing,
         Ended::Badly(Some(1)) if command.answers => Outcome::Worked,
         Ended::Badly(code) if command.asks_elsewhere || reply::is_passing(code, output) => Outcome::Passing,
@@ -345,7 +351,7 @@ fn outcome(command: &Command, ended: Ended, output: &str) -> Outcome {
 fn naming(section: &Section, action: u64, lessons: bool) -> impl Iterator<Item = &Memory> {
     let names_it = move |text: &str| {
         let spans = text.split('`').skip(1).step_by(2);
-        spans.filter(|span| !span.is_empty()).any(|span| Command::read(span).action == action)
+        spans.filter(|span| !span.is_empty()).any(|span| Command::is_action(span, action))
     };
     let live = section.live().filter(move |memory| lessons || memory.category != keep::lesson());
     live.filter(move |memory| names_it(&memory.title) || names_it(&memory.text))

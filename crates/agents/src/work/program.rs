@@ -40,5 +40,6 @@ pub(super) fn is_assignment(word: &Word) -> bool {
 /// The program of a command, without its folder.
 pub(super) fn program_of(command: &Simple) -> &str {
     let program = arguments(command).iter().find(|word| !is_assignment(word));
-    program.map_or("", |word| word.plain.rsplit('/').next().unwrap_or_default())
+    let name = program.map_or("", |word| word.plain.rsplit(['/', '\\']).next().unwrap_or_default());
+    name.strip_suffix(".exe").unwrap_or(name)
 }

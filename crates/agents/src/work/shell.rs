@@ -38,10 +38,10 @@ pub(super) struct Simple {
 }
 
 /// A word of a simple command.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Word {
     /// As it was written, with quotes.
-    raw: String,
+    pub raw: String,
     /// Without its quotes and backslashes.
     pub plain: String,
     /// True if the shell replaces parts of it.
@@ -109,7 +109,7 @@ pub(super) fn split(text: &str) -> Option<Vec<(Simple, Operator)>> {
 }
 
 impl Simple {
-    fn redirect(&mut self, operator: &str, target: &Word) {
+    pub(super) fn redirect(&mut self, operator: &str, target: &Word) {
         let text = format!("{operator}{}", target.canonical());
         let is_stream = target.plain.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
         if operator.ends_with('&') && is_stream {

@@ -79,6 +79,9 @@ impl Surroundings {
         if cd.starts_with(['~', '-']) || cd.contains(['$', '`', '*', '?']) {
             return None;
         }
+        if is_foreign(cd) {
+            return None;
+        }
         let here = without_dots(&here.join(cd));
         let below = here.strip_prefix(root).ok()?;
         let folder = FolderPath::of_names(below.iter().map(|name| name.as_encoded_bytes())).ok()?;
@@ -206,6 +209,13 @@ impl Surroundings {
             }
         }
     }
+}
+
+/// True for a path with a drive, or of a share, on a system that has neither: `C:\src`, `C:/src`, `\\server\share`.
+pub fn is_foreign(path: &str) -> bool {
+    let is_drive =
+        |path: &[u8]| matches!(path, [drive, b':', b'/' | b'\\', ..] if drive.is_ascii_alphabetic());
+    !cfg!(windows) && (is_drive(path.as_bytes()) || path.starts_with("\\\\"))
 }
 
 /// True if a file was changed after a moment.

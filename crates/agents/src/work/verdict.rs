@@ -165,7 +165,7 @@ pub(crate) fn judge(
 /// True if a line of the memory file is about an action. The file has a command on one line and cut, so that it may
 /// read as another action: `shown` are its commands as the log has them, from which the line was made.
 pub(super) fn is_listed_as(listed: &str, action: u64, shown: &[&str]) -> bool {
-    Command::read(listed).action == action || shown.iter().any(|shown| stored_line(shown) == listed)
+    Command::is_action(listed, action) || shown.iter().any(|shown| stored_line(shown) == listed)
 }
 
 fn listed_failure(attempt: &Attempt) -> Failure {

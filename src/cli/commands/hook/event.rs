@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::cli::failure::Failure;
-use memories_agents::work::{Ended, LONGEST_COMMAND};
+use memories_agents::work::{Ended, LONGEST_COMMAND, Shell, is_foreign};
 use memories_document::types::fields::{flag, integer};
 use memories_document::types::model_text::ModelText;
 
@@ -53,9 +53,9 @@ pub(super) enum EventKind {
     /// A session ends, or what it knows is about to be cut.
     End,
     /// A command is about to run; with the agent's id of the call, which may be empty.
-    Before { command: String, id: String },
+    Before { command: String, shell: Shell, id: String },
     /// A command ran.
-    After { command: String, id: String, ended: Ended, output: String },
+    After { command: String, shell: Shell, id: String, ended: Ended, output: String },
     /// A tool changed a file.
     Edited(PathBuf),
     /// Anything else.
@@ -70,22 +70,26 @@ impl Event {
         if name.is_empty() {
             return Err(Failure::user("the event has no `hook_event_name`"));
         }
-        let folder = payload.get("cwd").and_then(Value::as_str).map(PathBuf::from);
+        let folder = payload.get("cwd").and_then(Value::as_str);
+        let below = WORKING_FOLDERS.iter().find_map(|key| input(payload, key));
+        // A folder of another system than this one: nothing is known of it.
+        if folder.into_iter().chain(below).any(is_foreign) {
+            return Ok(Event { name, session: text("session_id"), folder: None, kind: EventKind::Other });
+        }
         let kind = match (name.as_str(), agent) {
             ("SessionStart", _) => EventKind::Start,
             // Gemini CLI sends `PreCompress` before each request.
             ("SessionEnd" | "PreCompact", _) => EventKind::End,
-            ("PreToolUse" | "BeforeTool", _) => match command_of(payload) {
-                Some(command) => EventKind::Before { command, id: text("tool_use_id") },
+            ("PreToolUse" | "BeforeTool", _) => match command_of(agent, payload) {
+                Some((command, shell)) => EventKind::Before { command, shell, id: text("tool_use_id") },
                 None => EventKind::Other,
             },
             ("PostToolUse" | "PostToolUseFailure" | "AfterTool", agent) => after(agent, &name, payload),
             _ => EventKind::Other,
         };
-        let below = WORKING_FOLDERS.iter().find_map(|key| input(payload, key));
-        let folder = match below {
-            Some(below) => folder.map(|folder| folder.join(below)),
-            None => folder,
+        let folder = match (folder, below) {
+            (None, None) => None,
+            (folder, below) => Some(Path::new(folder.unwrap_or_default()).join(below.unwrap_or_default())),
         };
         Ok(Event {
             name,
@@ -116,19 +120,89 @@ fn specific(event: &str, field: &str, value: Value) -> Value {
 }
 
 /// The argument in which a shell tool names its working folder: of Gemini CLI, of Codex, and of others.
-const WORKING_FOLDERS: [&str; 4] = ["dir_path", "workdir", "cwd", "working_directory"];
+const WORKING_FOLDERS: [&str; 7] =
+    ["dir_path", "directory", "workdir", "cwd", "working_directory", "working_dir", "workingDirectory"];
+
+/// The argument with the command line.
+const COMMANDS: [&str; 2] = ["command", "cmd"];
+
+/// Tools that run a command line, in lower case. Where no shell is named it is the system's: PowerShell on Windows.
+const TOOLS: [(&str, Option<Shell>); 13] = [
+    // Claude Code; Codex calls each of its own so in events.
+    ("bash", Some(Shell::Posix)),
+    // Claude Code and Copilot on Windows.
+    ("powershell", Some(Shell::PowerShell)),
+    ("pwsh", Some(Shell::PowerShell)),
+    // Codex.
+    ("exec_command", None),
+    ("local_shell", None),
+    ("shell", None),
+    ("shell_command", None),
+    ("unified_exec", None),
+    // Gemini CLI and what was made from it.
+    ("run_shell_command", None),
+    // OpenClaw, Hermes, Cline, VS Code.
+    ("exec", None),
+    ("terminal", None),
+    ("execute_command", None),
+    ("run_in_terminal", None),
+];
+
+/// Words by which an agent says that somebody stopped a command.
+const STOPPED: [&str; 7] =
+    ["is_interrupt", "interrupted", "aborted", "cancelled", "canceled", "user_cancelled", "is_interrupted"];
 
 /// A text among the arguments of the tool.
 fn input<'a>(payload: &'a Value, key: &str) -> Option<&'a str> {
     payload.get("tool_input")?.get(key)?.as_str()
 }
 
-/// The command line, where the tool is a shell.
-fn command_of(payload: &Value) -> Option<String> {
-    let tool = payload.get("tool_name")?.as_str()?;
-    let is_shell = matches!(tool, "Bash" | "run_shell_command");
-    let command = input(payload, "command").filter(|command| command.len() <= LONGEST_COMMAND);
-    is_shell.then(|| command.map(str::to_owned))?
+/// The command line and its shell, where the tool is one.
+fn command_of(agent: HookAgent, payload: &Value) -> Option<(String, Shell)> {
+    let tool = payload.get("tool_name")?.as_str()?.to_lowercase();
+    let (_, shell) = TOOLS.iter().find(|(name, _)| *name == tool)?;
+    let native = if cfg!(windows) { Shell::PowerShell } else { Shell::Posix };
+    let shell = match agent {
+        // It calls the shell of the system `Bash`.
+        HookAgent::Codex if tool == "bash" => native,
+        _ => shell.unwrap_or(native),
+    };
+    let arguments = payload.get("tool_input")?;
+    let (command, shell) = match COMMANDS.iter().find_map(|key| arguments.get(key))? {
+        Value::String(command) => (command.clone(), shell),
+        Value::Array(words) => {
+            of_words(&words.iter().map(Value::as_str).collect::<Option<Vec<&str>>>()?, shell)?
+        }
+        _ => return None,
+    };
+    (command.len() <= LONGEST_COMMAND).then_some((command, shell))
+}
+
+/// The command line of words that a tool starts: `["bash", "-lc", "make"]`.
+fn of_words(words: &[&str], shell: Shell) -> Option<(String, Shell)> {
+    let program = words.first()?.rsplit(['/', '\\']).next()?.to_lowercase();
+    let (flag, command) = (words.get(words.len().checked_sub(2)?)?.to_lowercase(), *words.last()?);
+    match (program.trim_end_matches(".exe"), &*flag) {
+        ("bash" | "sh" | "zsh" | "dash", "-c" | "-lc" | "-cl") => Some((command.to_owned(), Shell::Posix)),
+        ("pwsh" | "powershell", "-c" | "-command") => Some((command.to_owned(), Shell::PowerShell)),
+        _ => Some((shlex::try_join(words.iter().copied()).ok()?, shell)),
+    }
+}
+
+/// True if an agent says that somebody stopped the command.
+fn is_stopped(payload: &Value, response: &Value) -> bool {
+    let says = |value: &Value| {
+        let is_set = |key: &&str| value.get(*key).is_some_and(|value| flag(value) == Ok(true));
+        let status = value.get("status").and_then(Value::as_str).unwrap_or_default().to_lowercase();
+        STOPPED.iter().any(is_set) || STOPPED.contains(&&*status)
+    };
+    let texts = [payload.get("error"), response.get("llmContent"), Some(response)];
+    let text = texts.into_iter().flatten().find_map(Value::as_str).unwrap_or_default();
+    let first = text.lines().next().unwrap_or_default().to_lowercase();
+    let is_told = ["aborted by user", "interrupted by user", "cancelled by user", "canceled by user"]
+        .iter()
+        .any(|words| first.contains(words));
+    says(payload) || says(response) || is_told || text.contains("[Request interrupted by user")
 }
 
 /// The file that a tool changes.
@@ -136,7 +210,7 @@ fn edited(payload: &Value) -> Option<PathBuf> {
     let tool = payload.get("tool_name")?.as_str()?;
     let edits = matches!(tool, "Edit" | "MultiEdit" | "Write" | "NotebookEdit" | "replace" | "write_file");
     let path = ["file_path", "notebook_path"].iter().find_map(|key| input(payload, key));
-    edits.then(|| path.map(PathBuf::from))?
+    edits.then(|| path.filter(|path| !is_foreign(path)).map(PathBuf::from))?
 }
 
 fn after(agent: HookAgent, name: &str, payload: &Value) -> EventKind {
@@ -144,10 +218,11 @@ fn after(agent: HookAgent, name: &str, payload: &Value) -> EventKind {
     if let Some(path) = edited(payload) {
         return if has_failed { EventKind::Other } else { EventKind::Edited(path) };
     }
-    let Some(command) = command_of(payload) else { return patched(payload) };
+    let Some((command, shell)) = command_of(agent, payload) else { return patched(payload) };
     let id = payload.get("tool_use_id").and_then(Value::as_str).unwrap_or_default().to_owned();
     let response = payload.get("tool_response").unwrap_or(&Value::Null);
     let (ended, output) = match agent {
+        _ if is_stopped(payload, response) => (Ended::Stopped, String::new()),
         HookAgent::ClaudeCode if has_failed => match claude_failure(payload) {
             Some(failure) => failure,
             None => return EventKind::Other,
@@ -156,7 +231,7 @@ fn after(agent: HookAgent, name: &str, payload: &Value) -> EventKind {
         HookAgent::Codex => codex_result(payload, &id, response),
         HookAgent::Gemini => gemini_result(response),
     };
-    EventKind::After { command, id, ended, output }
+    EventKind::After { command, shell, id, ended, output }
 }
 
 /// A file that Codex changed by a patch: the first that the patch names.
@@ -174,11 +249,8 @@ fn patched(payload: &Value) -> EventKind {
 /// `Exit code 3`, and the output behind it; `None` for a command that a person or a hook refused, so that it never ran.
 fn claude_failure(payload: &Value) -> Option<(Ended, String)> {
     let error = payload.get("error").and_then(Value::as_str).unwrap_or_default();
-    let is_stopped = payload.get("is_interrupt").is_some_and(|value| flag(value) == Ok(true));
     let (first, rest) = error.split_once('\n').unwrap_or((error, ""));
-    let ended = if is_stopped {
-        Ended::Stopped
-    } else if let Some(Ok(code)) = first.strip_prefix("Exit code ").map(|code| code.trim().parse()) {
+    let ended = if let Some(Ok(code)) = first.strip_prefix("Exit code ").map(|code| code.trim().parse()) {
         Ended::Badly(Some(code))
     } else if first.to_lowercase().contains("timed out") {
         Ended::OutOfTime
@@ -191,13 +263,7 @@ fn claude_failure(payload: &Value) -> Option<(Ended, String)> {
 fn claude_success(response: &Value) -> (Ended, String) {
     let is =
         |key: &str| response.get(key).is_some_and(|value| !matches!(value, Value::Null | Value::Bool(false)));
-    let ended = if is("backgroundTaskId") {
-        Ended::NotYet
-    } else if is("interrupted") {
-        Ended::Stopped
-    } else {
-        Ended::Well
-    };
+    let ended = if is("backgroundTaskId") { Ended::NotYet } else { Ended::Well };
     (ended, String::new())
 }
 
@@ -288,9 +354,108 @@ mod tests {
         assert_eq!(failed("Command timed out after 2m 0s").0, Ended::OutOfTime);
         let interrupted = json!({"error": "Exit code 130", "is_interrupt": true});
         assert_eq!(event("PostToolUseFailure", interrupted).0, Ended::Stopped);
+        let by_powershell = json!({"tool_name": "PowerShell", "error": "Exit code 1\r\nno"});
+        assert_eq!(event("PostToolUseFailure", by_powershell), (Ended::Badly(Some(1)), "no".to_owned()));
+        let stopped = json!({"tool_response": {"interrupted": true}, "error": "Exit code 1"});
+        assert_eq!(event("PostToolUseFailure", stopped).0, Ended::Stopped);
         let worked = |response: Value| event("PostToolUse", json!({"tool_response": response})).0;
+        assert_eq!(worked(json!({"stdout": "x", "interrupted": true})), Ended::Stopped);
         assert_eq!(worked(json!({"stdout": "x", "interrupted": false})), Ended::Well);
         assert_eq!(worked(json!({"stdout": "", "backgroundTaskId": "b1"})), Ended::NotYet);
+    }
+
+    #[test]
+    fn the_tools_of_all_agents_are_in_one_table() {
+        use HookAgent::{ClaudeCode, Codex, Gemini};
+        let native = if cfg!(windows) { Shell::PowerShell } else { Shell::Posix };
+        for (agent, tool, input, expected) in [
+            (ClaudeCode, "Bash", json!({"command": "make"}), Some(("make", Shell::Posix))),
+            (ClaudeCode, "PowerShell", json!({"command": "make"}), Some(("make", Shell::PowerShell))),
+            (Codex, "Bash", json!({"command": "make"}), Some(("make", native))),
+            (Codex, "exec_command", json!({"cmd": "make"}), Some(("make", native))),
+            (
+                Codex,
+                "shell",
+                json!({"command": ["bash", "-lc", "make all"]}),
+                Some(("make all", Shell::Posix)),
+            ),
+            (
+                Codex,
+                "shell",
+                json!({"command": ["pwsh.exe", "-NoProfile", "-Command", "make"]}),
+                Some(("make", Shell::PowerShell)),
+            ),
+            (Codex, "shell", json!({"command": ["make", "a b"]}), Some(("make 'a b'", native))),
+            (Codex, "shell", json!({"command": [7]}), None),
+            (Gemini, "run_shell_command", json!({"command": "make"}), Some(("make", native))),
+            (ClaudeCode, "Read", json!({"command": "make"}), None),
+            (ClaudeCode, "Bash", json!({"command": 7}), None),
+        ] {
+            let payload = json!({"tool_name": tool, "tool_input": input});
+            let expected = expected.map(|(command, shell)| (command.to_owned(), shell));
+            assert_eq!(command_of(agent, &payload), expected, "{payload}");
+        }
+    }
+
+    #[test]
+    fn what_somebody_stopped_has_not_failed() {
+        for (agent, more) in [
+            (HookAgent::ClaudeCode, json!({"tool_response": {"interrupted": true}})),
+            (HookAgent::ClaudeCode, json!({"is_interrupt": "true"})),
+            (
+                HookAgent::ClaudeCode,
+                json!({"error": "Exit code 137\n[Request interrupted by user for tool use]"}),
+            ),
+            (HookAgent::Codex, json!({"tool_response": "aborted by user after 3.2s"})),
+            (HookAgent::Codex, json!({"tool_response": {"status": "interrupted"}})),
+            (
+                HookAgent::Gemini,
+                json!({"tool_response": {"llmContent": "Output: x\nExit Code: 1", "aborted": true}}),
+            ),
+            (
+                HookAgent::Gemini,
+                json!({"tool_response": {"llmContent": "Command was cancelled by user before it could complete."}}),
+            ),
+        ] {
+            let mut payload = json!({"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {"command": "make"}});
+            payload.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+            let ended = match kind(agent, payload.clone()) {
+                EventKind::After { ended, .. } => ended,
+                other => panic!("{other:?}"),
+            };
+            assert_eq!(ended, Ended::Stopped, "{payload}");
+        }
+    }
+
+    #[test]
+    fn the_working_folder_of_the_tool_counts() {
+        let folder = |cwd: Value, input: Value| {
+            let payload = json!({"hook_event_name": "PreToolUse", "tool_name": "Bash", "cwd": cwd, "tool_input": input});
+            let event = Event::read(HookAgent::Codex, &payload).expect("an event");
+            (event.folder, event.kind != EventKind::Other)
+        };
+        let here = std::env::temp_dir();
+        let text = json!(here.to_str());
+        for key in ["workdir", "cwd", "working_directory"] {
+            assert_eq!(
+                folder(text.clone(), json!({"command": "x", key: "a"})).0,
+                Some(here.join("a")),
+                "{key}"
+            );
+            assert_eq!(
+                folder(Value::Null, json!({"command": "x", key: text})).0,
+                Some(here.clone()),
+                "{key}"
+            );
+        }
+        for other in [r"C:\src\x", "C:/src/x", r"\\server\share\x"] {
+            assert_eq!(folder(json!(other), json!({"command": "x"})).1, cfg!(windows), "{other}");
+            assert_eq!(
+                folder(text.clone(), json!({"command": "x", "workdir": other})).1,
+                cfg!(windows),
+                "{other}"
+            );
+        }
     }
 
     #[test]
