@@ -268,9 +268,12 @@ fn only_filters(command: &Simple) -> bool {
             && !(program == "sort" && text.contains('o'))
     };
     let is_number = |before: &str, text: &str| {
-        matches!(program, "head" | "tail")
-            && matches!(before, "-n" | "-c")
-            && text.bytes().all(|byte| byte.is_ascii_digit())
+        let counts = match program {
+            "head" | "tail" => matches!(before, "-n" | "-c"),
+            "select" | "select-object" => matches!(&*before.to_lowercase(), "-first" | "-last"),
+            _ => false,
+        };
+        counts && text.bytes().all(|byte| byte.is_ascii_digit())
     };
     let is_choice = |pair: &[Word]| is_flag(&pair[1].plain) || is_number(&pair[0].plain, &pair[1].plain);
     command.files.is_empty() && wrappers.is_empty() && words.windows(2).all(is_choice)

@@ -88,8 +88,8 @@ impl Event {
             _ => EventKind::Other,
         };
         let folder = match (folder, below) {
-            (None, None) => None,
-            (folder, below) => Some(Path::new(folder.unwrap_or_default()).join(below.unwrap_or_default())),
+            (Some(folder), Some(below)) => Some(Path::new(folder).join(below)),
+            (folder, below) => folder.or(below).map(PathBuf::from),
         };
         Ok(Event {
             name,
@@ -436,6 +436,8 @@ mod tests {
         };
         let here = std::env::temp_dir();
         let text = json!(here.to_str());
+        let same = folder(text.clone(), json!({"command": "x"})).0.expect("a folder");
+        assert_eq!(same.as_os_str(), here.as_os_str(), "no separator is added");
         for key in ["workdir", "cwd", "working_directory"] {
             assert_eq!(
                 folder(text.clone(), json!({"command": "x", key: "a"})).0,

@@ -60,6 +60,11 @@ fn lines_of_powershell() {
     ] {
         assert_eq!(read(one).action, read(other).action, "{one} | {other}");
     }
+    assert_eq!(
+        read("cargo test | Select-Object -Last 5 | Out-String").wording,
+        read("cargo test *> $null").wording
+    );
+    assert_ne!(read("cargo test | Tee-Object x").wording, read("cargo test").wording);
     for (one, other) in [
         (r"type a\b", "type ab"),
         ("echo 'a''b'", "echo 'ab'"),
