@@ -12,6 +12,7 @@ import http.server
 import json
 import pathlib
 import random
+import re
 import shutil
 import subprocess
 import tempfile
@@ -23,7 +24,9 @@ import urllib.request
 import worlds
 from playwright.sync_api import sync_playwright
 
-SIZES = [(360, 800), (1280, 800), (1920, 1080)]
+SIZES = [(390, 844), (1024, 768), (1440, 900)]
+FIRST_VIEWS = [(390, 844), (1440, 900)]
+READABLE = 11  # pixels
 SEED = 20
 FIRST_PAINT = 1000  # milliseconds
 FRAMES = 30  # a second
@@ -61,6 +64,54 @@ OUTSIDE = """(selector) => {
   };
   walk(box, edge);
   return wrong.slice(0, 3);
+}"""
+
+# What a reader sees of the map: faults of its first view, and how many of the visited places have their names. A name is
+# there as a whole or not at all; boxes and names meet no others and stand within the map, and nothing stands over it.
+FIRST_VIEW = """(readable) => {
+  const { app } = memoriesPage;
+  const svg = document.querySelector("#map svg");
+  const map = svg.getBoundingClientRect();
+  const faults = [];
+  const plain = (text) => text.replace(/\\s+/g, "");
+  const meets = (one, other) => one.left < other.right - 0.5 && other.left < one.right - 0.5
+    && one.top < other.bottom - 0.5 && other.top < one.bottom - 0.5;
+  const within = (rect) => rect.left >= map.left - 0.5 && rect.right <= map.right + 0.5
+    && rect.top >= map.top - 0.5 && rect.bottom <= map.bottom + 0.5;
+  const drawn = [];
+  const boxes = [];
+  for (const { place, group, detail, text } of app.map.boxes.values()) {
+    const visited = place.facts?.visits > 0;
+    if (visited && group.getAttribute("visibility") !== "visible") faults.push(`${text} is hidden`);
+    if (!place.known) continue;
+    const box = group.querySelector("rect").getBoundingClientRect();
+    if (visited && !within(box)) faults.push(`${text} is outside`);
+    boxes.push({ id: place.id, rect: box, what: `the box of ${text}` });
+    const name = detail?.querySelector(".name");
+    if (!name) continue;
+    const lines = [...name.querySelectorAll("tspan")].map((line) => line.textContent);
+    if (plain(lines.join("")) !== plain(text)) faults.push(`${text} is cut: ${lines.join("/")}`);
+    const size = Number(name.getAttribute("font-size")) * name.getScreenCTM().a;
+    if (size < readable - 0.01) faults.push(`${text} has letters of ${size} pixels`);
+    const rect = name.getBoundingClientRect();
+    // Above and below the letters a line has some room.
+    const tight = { left: rect.left, right: rect.right, top: rect.top + 2, bottom: rect.bottom - 2 };
+    if (!within(tight)) faults.push(`the name ${text} is outside`);
+    drawn.push({ id: place.id, rect: tight, what: `the name ${text}`, visited });
+  }
+  for (const [at, one] of drawn.entries()) {
+    for (const other of drawn.slice(0, at)) if (meets(one.rect, other.rect)) faults.push(`${one.what} meets ${other.what}`);
+    for (const box of boxes) if (box.id !== one.id && meets(one.rect, box.rect)) faults.push(`${one.what} meets ${box.what}`);
+  }
+  for (const [at, one] of boxes.entries())
+    for (const other of boxes.slice(0, at)) if (meets(one.rect, other.rect)) faults.push(`${one.what} meets ${other.what}`);
+  for (const over of document.querySelectorAll("#map-colours, #map-zoom, #legend, #map-note, #figures, #time"))
+    if (!over.hidden && meets(map, over.getBoundingClientRect())) faults.push(`${over.id} stands over the map`);
+  const start = boxes.find(({ id }) => id === app.map.startId);
+  if (boxes.length > 0 && !(start && within(start.rect))) faults.push("the start is not in sight");
+  const named = drawn.filter(({ visited }) => visited).length;
+  return { faults: faults.slice(0, 5), named, all: boxes.length, width: map.width, start: app.map.startId,
+    names: drawn.map(({ id }) => id) };
 }"""
 
 
@@ -156,6 +207,136 @@ def check_step(page, step, sections):
     assert sorted(titles) == sorted(memory[1] for memory in held[most]["memories"]), (step, most, titles)
 
 
+def check_search(page):
+    """Enter opens the first hit; a hit is the memory, and then, lighter, its place; the count is a sentence."""
+    page.locator("#question").fill("mailbox")
+    page.locator("#found .hit").first.wait_for()
+    hits = page.locator("#found .hit").count()
+    first = page.locator("#found .hit").first
+    name, where = first.locator(".hit-name").inner_text(), first.locator(".hit-where").inner_text()
+    weights = [
+        first.locator(part).evaluate("node => Number(getComputedStyle(node).fontWeight)")
+        for part in (".hit-name", ".hit-where")
+    ]
+    assert "mailbox" in name.lower() and "mailbox" not in where.lower() and weights[0] > weights[1], (name, where, weights)
+    words = page.locator("#found p").first.inner_text()
+    assert re.match(rf"{hits} hits? (was|were) found by words\. [A-Z][^.]*\.$", words), words
+    page.locator("#question").press("Enter")
+    page.locator("#found").wait_for(state="hidden")
+    assert page.locator("#place-name").inner_text() == where, where
+    assert name in page.locator("#place .memory-head").all_inner_texts()[0] or page.locator(
+        "#place .memory-head", has_text=name
+    ).count(), name
+
+
+def check_figures(page, program, folder, stats):
+    """The first figures are how far the play got, what is next, and what kills."""
+    route = json.loads(worlds.run(program, folder, "route", "--json"))
+    frontier = json.loads(worlds.run(program, folder, "map", "frontier", "-n", "1000", "--json"))["places"]
+    described = sum(bool(place["named"]) for place in frontier)
+    values = page.locator(".figure .value").all_inner_texts()
+    assert values[:2] == [str(route["score"]), str(described)], values
+    far, following, kills = page.locator(".figure").all_inner_texts()
+    assert f"{len(route['steps'])} steps" in far and f"{stats['coverage']['visited']} places visited" in far, far
+    assert all(place["name"] in following and place["named"][0] in following for place in frontier[:2]), following
+    assert int(values[2]) > 0 and "kill" in kills, kills
+    for part in ("repeat", "token"):
+        assert part not in page.locator("#figures").inner_text() + page.locator("#effect").inner_text().lower().split("tokens a recall")[0], part
+
+
+def check_important(page, program, folder):
+    """The list is that of `top`."""
+    top = json.loads(worlds.run(program, folder, "top", "-n", "20", "--json"))["memories"]
+    page.locator("#tab-important").click()
+    shown = page.locator("#list .memory").evaluate_all(
+        "cards => cards.map((card) => [card.querySelector('.memory-head strong').textContent, card.querySelector('.memory-foot .link').textContent])"
+    )
+    names = [[memory["title"], memory["name"] or "The game"] for memory in top]
+    assert shown == names, (shown, names)
+
+
+def check_run(page, program, folder):
+    """The best run is drawn from place to place, and the slider walks along it."""
+    steps = json.loads(worlds.run(program, folder, "route", "--json"))["steps"]
+    page.keyboard.press("Escape")
+    page.locator("#time-run").click()
+    page.wait_for_function("() => memoriesPage.app.walked === 0")
+    assert page.locator("#slider").get_attribute("max") == str(len(steps))
+    page.locator("#slider").focus()
+    walked = set()
+    for number, step in enumerate(steps):
+        page.wait_for_function("stop => memoriesPage.app.walked === stop", arg=number)
+        words = page.locator("#step").inner_text()
+        assert f"step {number + 1} of {len(steps)}" in words and step["action"] in words, (number, words)
+        at = page.evaluate(
+            "id => { const [box, mark] = [document.querySelector(`#place-${id} > rect`), document.querySelector('circle.here')]"
+            ".map((node) => node.getBoundingClientRect()); return [(mark.left + mark.right) / 2 - box.right, (mark.top + mark.bottom) / 2 - box.top]; }",
+            step["place"]["id"],
+        )
+        assert max(map(abs, at)) < 4, (number, step, at)
+        walked.add(step["place"]["id"])
+        page.keyboard.press("ArrowRight")
+    page.wait_for_function("stop => memoriesPage.app.walked === stop", arg=len(steps))
+    legs = page.evaluate(
+        "memoriesPage.app.map.run.legs.map(({ from, to, line }) => [from, to, line.getAttribute('visibility'), line.classList.contains('walked'), line.getTotalLength() > 0])"
+    )
+    assert legs and all(leg[2:] == ["visible", True, True] for leg in legs), legs
+    assert walked <= {id for leg in legs for id in leg[:2]}
+    page.locator("#time-run").click()
+    page.wait_for_function("() => memoriesPage.app.walked === null")
+    assert page.locator("#slider").input_value() == str(page.evaluate("memoriesPage.app.world.last"))
+
+
+def first_view(browser, folder, width, height, **options):
+    """The page of a folder, and what is seen of its map at first."""
+    watched = Watched(browser, width, height, **options)
+    page = watched.open((folder / "world.html").as_uri())
+    # Names are placed when the page has its final size.
+    page.wait_for_timeout(250)
+    return watched, page.evaluate(FIRST_VIEW, READABLE)
+
+
+def check_first_views(browser, program, five, root):
+    """All visited places and the start are in sight at first, names are whole, and nothing meets: in worlds of all shapes."""
+    told = []
+    for name, turns in {"five episodes": None, **worlds.SHAPES}.items():
+        folder = root / name.replace(" ", "-")
+        if turns is None:
+            folder = five
+        else:
+            folder.mkdir()
+            worlds.record(program, folder, turns)
+            worlds.run(program, folder, "report", "-o", "world.html")
+        for width, height in FIRST_VIEWS:
+            watched, seen = first_view(browser, folder, width, height)
+            assert not seen["faults"], (name, width, seen)
+            assert seen["start"] in seen["names"], (name, width, "the start has no name", seen)
+            if width == 1440:
+                assert seen["named"] >= min(seen["all"], 31), (name, seen)
+            else:
+                assert seen["width"] >= width - 2, (name, seen)
+            told.append(f"{name} {seen['named']}/{seen['all']}")
+            watched.close("file://")
+    print(f"page: the first view has all visited places, named at {' and '.join(f'{w} px' for w, _ in FIRST_VIEWS)}: {', '.join(told)}")
+
+
+def check_too_large(browser, program, folder):
+    """Of a world that no screen shows the surroundings of the start can be read, and one button shows all."""
+    (folder / "Memories.md").write_text(worlds.large(places=2000, memories=2000, wide=100))
+    worlds.run(program, folder, "report", "-o", "world.html")
+    watched, seen = first_view(browser, folder, 390, 844)
+    page = watched.page
+    assert page.locator("#map-note").is_visible()
+    assert seen["start"] in seen["names"], seen
+    assert all("outside" in fault for fault in seen["faults"]), seen
+    page.get_by_role("button", name="Show the whole world").click()
+    page.wait_for_timeout(250)
+    faults = page.evaluate(FIRST_VIEW, READABLE)["faults"]
+    assert not faults, faults
+    assert not page.locator("#map-note").is_visible()
+    watched.close("file://")
+
+
 def check_report(browser, program, folder, copies):
     """Five episodes: search, a place, a figure, and time at 20 turns."""
     chance = random.Random(SEED)
@@ -171,14 +352,12 @@ def check_report(browser, program, folder, copies):
     page.keyboard.type("living room")
     page.locator("#found .hit").first.wait_for()
     page.keyboard.press("Enter")
-    page.locator("#found .hit:focus").wait_for()
-    page.keyboard.press("Enter")
+    page.locator("#place-name").wait_for()
     assert page.locator("#place-name").inner_text() == "Living Room"
-    assert "query" in page.locator("#found p").text_content()
-
-    figures = page.locator(".figure .value").all_inner_texts()
-    expected = [stats["total_memories"], stats["coverage"]["visited"], stats["recall_tokens"]["p50"]]
-    assert figures == [str(number) for number in expected], (figures, expected)
+    check_search(page)
+    check_figures(page, program, folder, stats)
+    check_important(page, program, folder)
+    check_run(page, program, folder)
     rows = page.locator("[data-chart=places] tbody tr").all_text_contents()
     assert rows == [
         f"{one['episode']}{one['coverage']['visited']}{one['coverage']['with_memories']}" for one in stats["by_episode"]
@@ -223,7 +402,7 @@ def check_keyboard(browser, folder):
 def check_axe(browser, folder, modules):
     source = (modules / "node_modules" / "axe-core" / "axe.min.js").read_text()
     for scheme in ("light", "dark"):
-        for width in (360, 1280):
+        for width in (390, 1024, 1440):
             watched = Watched(browser, width, color_scheme=scheme, reduced_motion="reduce")
             page = watched.open((folder / "world.html").as_uri())
             page.evaluate(source)
@@ -242,7 +421,7 @@ def check_axe(browser, folder, modules):
                 assert not serious, (scheme, width, state, serious)
             assert page.evaluate("document.documentElement.scrollWidth") <= width
             watched.close("file://")
-    print("page: axe finds nothing serious, in light and dark, at 360 and 1280 px, with a place open")
+    print("page: axe finds nothing serious, in light and dark, at 390, 1024 and 1440 px, with a place open")
 
 
 def check_hostile(browser, program, folder):
@@ -265,7 +444,7 @@ def check_hostile(browser, program, folder):
         page.locator("#question").fill("script")
         page.locator("#found .hit").first.wait_for()
         assert not page.evaluate(OUTSIDE, "#found")
-        page.evaluate("memoriesPage.app.map.camera.centreOn([600, 400], 1)")
+        page.evaluate("memoriesPage.app.map.camera.centreOn([600, 400], 4)")
         page.mouse.move(width / 2, 400)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert page.evaluate("window.hacked") is None
@@ -288,7 +467,7 @@ def check_speed(browser, program, folder):
     drawn = page.evaluate("performance.now()")
     paint = page.evaluate("Math.min(...globalThis.paints)")
     times = page.evaluate(DRAG)
-    page.evaluate("memoriesPage.app.map.camera.centreOn([1500, 1000], 0.7)")
+    page.evaluate("memoriesPage.app.map.camera.centreOn([600, 240], 4)")
     near = page.evaluate(DRAG)
     rates = [1000 * len(each) / sum(each) for each in (times, near)]
     print(
@@ -350,7 +529,10 @@ def check_live(browser, program, folder):
         assert "wave 905" in page.locator("#place").inner_text()
         page.locator("#question").fill("where is the sword")
         page.locator("#found .hit").first.wait_for()
-        assert "meaning" in page.locator("#found p").inner_text()
+        words = page.locator("#found p").first.inner_text()
+        assert re.match(r"\d+ hits? (was|were) found by meaning\. [A-Z][^.]*\.$", words), words
+        page.locator("#question").press("Enter")
+        page.locator("#place-name").wait_for()
         watched.close(origin)
     print(f"page: a recorded turn is there after {', '.join(f'{delay:.0f}' for delay in delays)} ms")
     assert max(delays) < LIVE, delays
@@ -500,7 +682,11 @@ def take_screenshots(browser, folder, target):
             page.evaluate("memoriesPage.app.choose('location:75')")
             page.wait_for_timeout(300)
             page.screenshot(path=target / f"{name}-whole.png", full_page=True)
-            if (width, scheme) == (1280, "light"):
+            page.locator("#time-run").click()
+            page.evaluate("memoriesPage.app.walk(30)")
+            page.wait_for_timeout(300)
+            page.screenshot(path=target / f"{name}-walk.png")
+            if (width, scheme) == (1440, "light"):
                 page.pdf(path=target / "paper.pdf", print_background=True)
             watched.close("file://")
 
@@ -515,7 +701,7 @@ def main():
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     assert chromium, "the page is tried in Chromium: install `chromium`"
     root = pathlib.Path(tempfile.mkdtemp(prefix="memories-"))
-    folders = {name: root / name for name in ("five", "copies", "hostile", "large")}
+    folders = {name: root / name for name in ("five", "copies", "hostile", "large", "huge", "shapes")}
     for folder in folders.values():
         folder.mkdir()
     try:
@@ -524,6 +710,8 @@ def main():
             five = folders["five"]
             check_report(browser, program, five, folders["copies"])
             check_keyboard(browser, five)
+            check_first_views(browser, program, five, folders["shapes"])
+            check_too_large(browser, program, folders["huge"])
             check_axe(browser, five, options.modules)
             if options.screenshots:
                 take_screenshots(browser, five, options.screenshots)

@@ -150,3 +150,54 @@ def hostile_world(count, places=100):
             id, line(texts[id])[:3000], entries, [(line(texts[id])[:60].replace("`", "'"), (id + 1) % places, "next")]
         )
     return result
+
+
+def turn(number, action, before, after, **more):
+    """A turn that leads from one place to another; places are pairs of id and name."""
+    where = [{"id": id, "name": name} for id, name in (before, after)]
+    said = {"response": f"{after[1]}. It is quiet here {number}.", "location_before": where[0], "location_after": where[1]}
+    score = {"score_before": 0, "score_after": 0, "episode": 1, "turn": number}
+    return json.dumps({"action": action, **score, **said, **more})
+
+
+def tour(ways):
+    """The turns of a walk along ways: action, place before, place after."""
+    return [turn(number, *way, score_before=number - 1, score_after=number) for number, way in enumerate(ways, 1)]
+
+
+def chain(names):
+    """A walk to the east."""
+    places = list(enumerate(names, 1))
+    return tour(("east", before, after) for before, after in zip(places, places[1:]))
+
+
+def hub(exits, name="Hub"):
+    """A place with many exits, most of them no points of the compass, and a walk into each."""
+    middle, doors = (1, name), [*COMPASS, "up", "down", *(f"enter door {number}" for number in range(exits))][:exits]
+    ends = [(door, (number, f"Chamber of door {number}")) for number, door in enumerate(doors, 2)]
+    return tour(way for door, end in ends for way in ((door, middle, end), ("out", end, middle)))
+
+
+def square(names, wide):
+    """A walk through a square of places, to and fro."""
+    order = [row * wide + (column if row % 2 == 0 else wide - 1 - column) for row in range(-(-len(names) // wide)) for column in range(wide)]
+    places = [(id + 1, names[id]) for id in order if id < len(names)]
+    step = {1: "east", -1: "west"}
+    return tour((step.get(after[0] - before[0], "south"), before, after) for before, after in zip(places, places[1:]))
+
+
+CJK = "玄関 居間 台所 地下室への階段 屋根裏部屋 書斎 裏庭 井戸のある中庭 鐘楼 礼拝堂 図書館の閲覧室 門番小屋".split()
+
+# Worlds of other shapes, as turns.
+SHAPES = {
+    "one place": [turn(1, "look", (1, "Cell"), (1, "Cell"))],
+    "three places": chain(["Hall", "Kitchen", "Pantry"]),
+    "chain of 60": chain([f"Cave {number}" for number in range(60)]),
+    "hub of 30": hub(30),
+    "names of 60 characters": square(
+        [f"{word.title()} of the {WORDS[-number]} {WORDS[number]} where nobody has been for ages {number}"[:60] for number, word in enumerate(WORDS)], 5
+    ),
+    "names without spaces": square([f"{word.title() * 9}"[:60] for word in WORDS[:9]], 3),
+    "Japanese names": square(CJK, 4),
+    "square of 100": square([f"{WORDS[number % 17].title()} {WORDS[number % 13]} {number}" for number in range(100)], 10),
+}

@@ -20,7 +20,7 @@ const GENERATOR: &str = concat!("memories ", env!("CARGO_PKG_VERSION"));
 const BEGINNING: &[u8] = b"<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"generator\" content=\"memories ";
 
 /// The scripts, in the order in which they run.
-const SCRIPTS: [&str; 21] = [
+const SCRIPTS: [&str; 23] = [
     include_str!("vendor/uPlot.iife.min.js"),
     include_str!("page/dom.js"),
     include_str!("page/icons.js"),
@@ -28,6 +28,8 @@ const SCRIPTS: [&str; 21] = [
     include_str!("page/world.js"),
     include_str!("page/explored.js"),
     include_str!("page/shapes.js"),
+    include_str!("page/labels.js"),
+    include_str!("page/run.js"),
     include_str!("page/camera.js"),
     include_str!("page/map_keys.js"),
     include_str!("page/map.js"),

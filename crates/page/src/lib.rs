@@ -117,7 +117,7 @@ pub fn report(store: &Store, request: &PageRequest) -> Result<Report, StoreError
     let (places, memories) = (read.stats.places.visited, read.stats.total_memories);
     let has_all_turns = *range != StepRange::default() || read.stats.turns.recorded <= world.turn_count();
     let snapshot = Snapshot::read(store)?;
-    let present = Present::of(&snapshot, &world.gone_places(), read.stats, limits);
+    let present = Present::of(store, &snapshot, &world.gone_places(), read.stats, limits);
     let page = PageFacts {
         title: title.clone(),
         file: file.clone(),

@@ -16,10 +16,18 @@ use memories_recall::budget::estimate_tokens;
 use memories_recall::{Circumstances, Format, Limits, recall_in, render};
 use memories_record::stats::figures::Stats;
 use memories_search::top::top;
-use memories_world::{BestRun, Graph, Layout};
+use memories_store::Store;
+use memories_world::{BestRun, Descriptions, Graph, Layout, Stop, standing};
 
 /// Memories in the list of the most important ones.
 const TOP: usize = 20;
+
+/// Places of the frontier that are shown.
+const FRONTIER: usize = 3;
+
+/// Columns for a row of a map that fills a wide screen, and a narrow one, where names take cells twice as wide as high.
+const WIDE: f64 = 1.3;
+const NARROW: f64 = 0.45;
 
 /// Problems that are shown.
 const MAX_PROBLEMS: usize = 100;
@@ -27,8 +35,11 @@ const MAX_PROBLEMS: usize = 100;
 /// The present, or what is new of it: a field that is missing is as before.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(super) struct Present {
+    /// The map, for a screen that is wide, and for one that is not where it differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     map: Option<Layout>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    narrow_map: Option<Layout>,
     /// By scope; `null` where there is no such section any more.
     recalls: BTreeMap<String, Option<Recalled>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -37,6 +48,12 @@ pub(super) struct Present {
     top: Option<Vec<Value>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     check: Option<Vec<Value>>,
+    /// The best run; its actions are none where no run is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run: Option<Value>,
+    /// The first places of `map frontier`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frontier: Option<Value>,
 }
 
 /// The answer of `recall` about one scope.
@@ -49,7 +66,13 @@ struct Recalled {
 impl Present {
     /// The present of a memory file with these figures. `gone` are the last sections of places that are no more: they
     /// stand on the map of the past.
-    pub(super) fn of(snapshot: &Snapshot, gone: &str, stats: Stats, limits: &Limits) -> Present {
+    pub(super) fn of(
+        store: &Store,
+        snapshot: &Snapshot,
+        gone: &str,
+        stats: Stats,
+        limits: &Limits,
+    ) -> Present {
         let ranked = top(snapshot, &Viewer::Person, TOP, None);
         let named = |scope: &Scope, title: &str| json!({"scope": scope, "title": title});
         let problem = |problem: &Problem| {
@@ -57,9 +80,13 @@ impl Present {
             json!({"line": line, "column": column, "message": problem.kind.to_string(), "hint": problem.hint()})
         };
         let scopes = snapshot.headings().map(|heading| &heading.scope).filter(|scope| is_recalled(scope));
+        let (map, narrow_map) = maps(snapshot.text(), gone);
         Present {
-            map: Some(layout(snapshot.text(), gone)),
+            map,
+            narrow_map,
             recalls: recalls(snapshot, scopes, limits),
+            run: Some(run(snapshot)),
+            frontier: Some(frontier(store, snapshot)),
             stats: Some(stats),
             top: Some(ranked.iter().map(|ranked| named(&ranked.scope, &ranked.memory.title)).collect()),
             check: Some(problems(snapshot.text()).iter().take(MAX_PROBLEMS).map(problem).collect()),
@@ -69,11 +96,8 @@ impl Present {
     /// The parts of the present that a change of these sections updates at once: the map and their recalls.
     pub(super) fn after(snapshot: &Snapshot, gone: &str, changed: &[&Scope], limits: &Limits) -> Present {
         let scopes = changed.iter().copied().filter(|scope| is_recalled(scope));
-        Present {
-            map: Some(layout(snapshot.text(), gone)),
-            recalls: recalls(snapshot, scopes, limits),
-            ..Present::default()
-        }
+        let (map, narrow_map) = maps(snapshot.text(), gone);
+        Present { map, narrow_map, recalls: recalls(snapshot, scopes, limits), ..Present::default() }
     }
 
     /// This present, of all scopes, without what is the same in an earlier one.
@@ -87,14 +111,21 @@ impl Present {
     /// This present, of some scopes alone, without what is the same in an earlier one.
     pub(super) fn of_some_scopes_since(mut self, earlier: &Present) -> Present {
         self.recalls.retain(|scope, recalled| earlier.recalls.get(scope) != Some(recalled));
-        self.map.take_if(|map| Some(&*map) == earlier.map.as_ref());
+        // Both maps are of the same places, and are told together.
+        if (&self.map, &self.narrow_map) == (&earlier.map, &earlier.narrow_map) {
+            (self.map, self.narrow_map) = (None, None);
+        }
         self
     }
 
     /// Adds what is new.
     pub(super) fn add(&mut self, new: Present) {
-        let Present { map, recalls, stats, top, check } = new;
-        self.map = map.or(self.map.take());
+        let Present { map, narrow_map, recalls, stats, top, check, run, frontier } = new;
+        if map.is_some() {
+            (self.map, self.narrow_map) = (map, narrow_map);
+        }
+        self.run = run.or(self.run.take());
+        self.frontier = frontier.or(self.frontier.take());
         self.recalls.extend(recalls);
         self.stats = stats.or(self.stats.take());
         self.top = top.or(self.top.take());
@@ -102,9 +133,46 @@ impl Present {
     }
 }
 
-fn layout(text: &str, gone: &str) -> Layout {
+/// The map for a wide screen, and for a narrow one where it differs.
+fn maps(text: &str, gone: &str) -> (Option<Layout>, Option<Layout>) {
     let all = format!("{text}\n{gone}");
-    Graph::of(known_ways(if gone.is_empty() { text } else { &all }), None).layout()
+    let graph = Graph::of(known_ways(if gone.is_empty() { text } else { &all }), None);
+    let mut maps = graph.layouts_within(&[WIDE, NARROW]);
+    let narrow = maps.pop().filter(|narrow| Some(narrow) != maps.first());
+    (maps.pop(), narrow)
+}
+
+/// The best run: its score, its episode and its actions, each with its place and where it leads.
+fn run(snapshot: &Snapshot) -> Value {
+    let Some(best) = BestRun::read(snapshot) else { return json!({"stops": []}) };
+    let stop =
+        |stop: &Stop| json!({"action": stop.action, "place": stop.place, "to": stop.to, "gain": stop.gain});
+    let provenance = &best.memory.provenance;
+    json!({
+        "episode": provenance.episode, "score": provenance.score, "begins_at": best.begins_at(),
+        "stops": best.route.stops.iter().map(stop).collect::<Vec<_>>(),
+    })
+}
+
+/// The answer of `map frontier` from where the player stands, else from where the best run begins, and how many places
+/// describe an exit that was never tried.
+fn frontier(store: &Store, snapshot: &Snapshot) -> Value {
+    let standing = match standing(store, snapshot) {
+        Ok(Some(ScopeName::Scope(Scope::Location(id)))) => Some(id),
+        _ => BestRun::read(snapshot).and_then(|best| best.begins_at()),
+    };
+    let first = || {
+        let ids = snapshot.headings().filter_map(|heading| match heading.scope {
+            Scope::Location(id) => Some(id),
+            _ => None,
+        });
+        ids.min()
+    };
+    let Some(from) = standing.or_else(first) else { return json!({"places": [], "left_out": 0}) };
+    let (graph, descriptions) = (Graph::read(snapshot), Descriptions::read(store, snapshot));
+    let mut frontier = graph.frontier(from, FRONTIER, &descriptions).json;
+    frontier["described"] = json!(graph.described_frontier(&descriptions));
+    frontier
 }
 
 fn is_recalled(scope: &Scope) -> bool {

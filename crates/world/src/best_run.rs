@@ -71,12 +71,12 @@ fn route_json(back: &[String], steps: Vec<Value>) -> Value {
 
 impl<'a> BestRun<'a> {
     /// The best run of a file; `None` where it has none.
-    pub(super) fn read(snapshot: &'a Snapshot) -> Option<BestRun<'a>> {
+    pub fn read(snapshot: &'a Snapshot) -> Option<BestRun<'a>> {
         BestRun::of(BestRun::entry(snapshot)?, snapshot.text(), snapshot.running_episode())
     }
 
     /// The place where it begins.
-    pub(super) fn begins_at(&self) -> Option<u64> {
+    pub fn begins_at(&self) -> Option<u64> {
         Some(self.run.begins_at.as_ref()?.id)
     }
 

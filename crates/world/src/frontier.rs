@@ -24,6 +24,13 @@ enum Promise {
     RuledOut,
 }
 
+impl Promise {
+    /// The description of the place names the direction.
+    fn is_named(self) -> bool {
+        self <= Promise::NamedBack
+    }
+}
+
 /// A place with directions to try, in their order.
 struct Open {
     at: usize,
@@ -67,6 +74,14 @@ impl Graph<'_> {
         };
         let json = json!({"from": self.place_json(from), "places": places, "left_out": left_out});
         MapReport { text, json, is_known: !open.is_empty() }
+    }
+
+    /// The number of places whose description names a direction that was never tried there.
+    pub fn described_frontier(&self, descriptions: &Descriptions) -> usize {
+        let frontier = Frontier::of(self, descriptions);
+        let is_named =
+            |at: &usize| frontier.open(*at).directions.first().is_some_and(|(promise, _)| promise.is_named());
+        (0..self.places.len()).filter(is_named).count()
     }
 }
 
@@ -138,7 +153,7 @@ impl<'a> Frontier<'a> {
 impl Open {
     /// The directions that the description names, and the others.
     fn names(&self) -> (Vec<&'static str>, Vec<&'static str>) {
-        let named = self.directions.iter().take_while(|(promise, _)| *promise <= Promise::NamedBack).count();
+        let named = self.directions.iter().take_while(|(promise, _)| promise.is_named()).count();
         let names = |directions: &[(Promise, Direction)]| {
             directions.iter().map(|(_, direction)| direction.name()).collect()
         };

@@ -60,3 +60,4 @@ pub use graph::Graph;
 pub use layout::{HALF_HEIGHT, HALF_WIDTH, LaidLevel, LaidPlace, LaidWay, Layout};
 pub use report::MapReport;
 pub use standing::standing;
+pub use stop::Stop;

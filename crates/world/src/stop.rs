@@ -18,7 +18,7 @@ pub struct Stop {
     /// The gain that it makes, as the file writes it: `+10`.
     pub gain: Option<String>,
     /// Where it leads; `None` where no known way says so.
-    pub(super) to: Option<u64>,
+    pub to: Option<u64>,
     /// It only leads from place to place.
     pub(super) is_walk: bool,
     /// It was done in the running episode.

@@ -10,9 +10,10 @@ use crate::cli::values::parse_count;
 /// Write the world as an HTML page with map, time, figures and lists
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The page has the map as explored, a slider over all turns, charts of whether the
-memory does its work, and lists. It is one file that loads nothing: open it from
-disk, mail it, or keep it with the results of a test.
+The page says first how far the play got, what is next and what kills. Then come
+the map with the best run on it, a slider over all turns, charts and lists. It
+is one file that loads nothing: open it from disk, mail it, or keep it with the
+results of a test.
 
 What the file held after each turn comes from the journal and the former states
 in `.memories`. Where these do not reach, the page says so.

@@ -2,8 +2,10 @@
 (function (page) {
   "use strict";
 
-  const CLOSEST = 2;
-  const READABLE = 0.62;
+  // Zoomed in most, a cell is so many times as large as one that can be read.
+  const CLOSEST = 1.7;
+  // Space in pixels between a place that is revealed and the edge.
+  const EDGE = 14;
 
   class Camera {
     constructor(svg, changed) {
@@ -11,11 +13,19 @@
       this.changed = changed;
       this.view = { x: 0, y: 0, width: 1000, height: 600 };
       this.all = this.view;
+      this.cell = { width: 100, height: 50 };
+      this.near = 1;
+      this.whole = false;
       this.size = { width: 1000, height: 600 };
       this.pointers = new Map();
       this.measure();
       new ResizeObserver(() => this.resized()).observe(svg);
       this.listen();
+    }
+
+    // Takes the size of another drawing.
+    take({ all, cell, near }) {
+      Object.assign(this, { all, cell, near });
     }
 
     // While it is still, as on paper, the view stays whatever the size.
@@ -32,20 +42,24 @@
 
     measure() {
       const { clientWidth, clientHeight } = this.svg;
-      if (clientWidth > 0 && clientHeight > 0) this.size = { width: clientWidth, height: clientHeight };
+      if (clientWidth > 0 && clientHeight > 0)
+        this.size = { width: clientWidth, height: clientHeight };
     }
 
     resized() {
       if (this.still) return;
       const { x, y, width, height } = this.view;
-      const scale = this.scale;
+      const { scale, size } = this;
       this.measure();
+      if (size.width === this.size.width && size.height === this.size.height) return;
+      if (this.whole) return this.refit();
       const next = { width: this.size.width / scale, height: this.size.height / scale };
       this.set({ x: x + (width - next.width) / 2, y: y + (height - next.height) / 2, ...next });
     }
 
     set(view) {
       this.view = view;
+      this.whole = false;
       const { x, y, width, height } = view;
       this.svg.setAttribute("viewBox", `${x} ${y} ${width} ${height}`);
       this.changed();
@@ -57,40 +71,40 @@
       this.set({ x: x - width / 2, y: y - height / 2, width, height });
     }
 
-    fitScale(area = this.all) {
-      return Math.min(this.size.width / area.width, this.size.height / area.height, 1.1);
+    fitScale() {
+      const { size, all } = this;
+      return Math.min(size.width / all.width, size.height / all.height, 1);
     }
 
+    // Shows all, and goes on to do so when the size changes.
     fit() {
-      this.frame(this.all);
+      const { all } = this;
+      this.centreOn([all.x + all.width / 2, all.y + all.height / 2], this.fitScale());
+      this.whole = true;
     }
 
-    frame(area) {
-      this.centreOn([area.x + area.width / 2, area.y + area.height / 2], this.fitScale(area));
+    // What may be drawn on, in pixels at a scale: all of the drawing, and what a screen shows beside it.
+    bounds(scale) {
+      const { all, size } = this;
+      const [x, y] = [(all.x + all.width / 2) * scale, (all.y + all.height / 2) * scale];
+      const [width, height] = [Math.max(all.width * scale, size.width), Math.max(all.height * scale, size.height)];
+      return { left: x - width / 2, right: x + width / 2, top: y - height / 2, bottom: y + height / 2 };
     }
 
-    // The first view: all, where names can be read then; else the first area where they can; else around a point.
-    begin(areas, point) {
-      const area = [this.all, ...areas].find((candidate) => this.fitScale(candidate) >= 0.36);
-      if (area) this.frame(area);
-      else if (point) this.centreOn(point, READABLE);
-      else this.fit();
-    }
-
-    // Moves no further than is needed to see a point well.
+    // Moves no further than is needed to see a place well, and comes near where it would be a dot.
     reveal([x, y]) {
-      const { view, scale } = this;
-      const [sideX, sideY] = [Math.min(150 / scale, view.width * 0.4), Math.min(110 / scale, view.height * 0.4)];
-      if (scale < 0.3) return this.centreOn([x, y], READABLE);
+      const { view, scale, cell } = this;
+      if (cell.width * scale < 12) return this.centreOn([x, y], this.near);
+      const sides = [cell.width / 2 + EDGE / scale, cell.height / 2 + EDGE / scale];
+      const [sideX, sideY] = [Math.min(sides[0], view.width * 0.4), Math.min(sides[1], view.height * 0.4)];
       const nextX = Math.min(Math.max(view.x, x + sideX - view.width), x - sideX);
       const nextY = Math.min(Math.max(view.y, y + sideY - view.height), y - sideY);
-      if (nextX !== view.x || nextY !== view.y) this.set({ ...view, x: nextX, y: nextY });
+      if (!this.whole && (nextX !== view.x || nextY !== view.y)) this.set({ ...view, x: nextX, y: nextY });
     }
 
     // Zooms by a factor around a point of the screen, given within the drawing's element.
     zoom(factor, at = [this.size.width / 2, this.size.height / 2]) {
-      const least = Math.min(this.fitScale() * 0.7, 0.5);
-      const scale = Math.min(CLOSEST, Math.max(least, this.scale * factor));
+      const scale = Math.min(this.near * CLOSEST, Math.max(this.fitScale() * 0.8, this.scale * factor));
       const [x, y] = this.toDrawing(at);
       const [width, height] = [this.size.width / scale, this.size.height / scale];
       this.set({ x: x - at[0] / scale, y: y - at[1] / scale, width, height });

@@ -15,7 +15,7 @@
       this.setMap();
     }
 
-    // Takes the layout from the data anew, and begins before the first step.
+    // Takes the places and ways from the data anew, and begins before the first step.
     setMap() {
       const { places, ways } = this.world.data.map;
       const byId = new Map(
@@ -24,29 +24,18 @@
           .map((section) => [section.id, section]),
       );
       this.places = new Map(
-        places.map((cell) => [
-          cell.id,
-          {
-            id: cell.id,
-            x: cell.x,
-            y: cell.y,
-            level: cell.level,
-            section: byId.get(cell.id),
-            version: -1,
-            facts: null,
-            known: false,
-            incoming: 0,
-          },
+        places.map(({ id, level }) => [
+          id,
+          { id, level, section: byId.get(id), version: -1, facts: null, known: false, incoming: 0 },
         ]),
       );
       const pairs = new Set(ways.map((way) => `${way.from} ${way.to}`));
-      this.ways = ways.map((way) => ({
-        from: way.from,
-        to: way.to,
-        points: way.points,
+      this.ways = ways.map(({ from, to }) => ({
+        from,
+        to,
         there: false,
         back: false,
-        alone: way.from === way.to || pairs.has(`${way.to} ${way.from}`),
+        alone: from === to || pairs.has(`${to} ${from}`),
       }));
       this.waysOf = new Map();
       for (const way of this.ways) {
@@ -55,6 +44,14 @@
           this.waysOf.get(id).push(way);
         }
       }
+    }
+
+    // Takes where all stand from a layout. Those of one map have the same places and ways, in one order.
+    lay({ places, ways }) {
+      for (const { id, x, y } of places) Object.assign(this.places.get(id), { x, y });
+      ways.forEach(({ points }, index) => {
+        this.ways[index].points = points;
+      });
     }
 
     // Gives a place of the map the section that it has got since.

@@ -30,7 +30,9 @@
     if (app.step === world.last) {
       const rows = world.data.top
         .map(({ scope, title }) => {
-          const part = world.at(world.byScope.get(scope), app.step)?.memories.find((memory) => memory.title === title);
+          const part = world.at(world.byScope.get(scope), app.step)?.memories.find(
+            (memory) => memory.title === title && memory.status !== "superseded",
+          );
           return part && { scope, part };
         })
         .filter(Boolean);

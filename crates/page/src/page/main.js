@@ -10,6 +10,8 @@
       this.world = new page.World(data);
       this.explored = new page.Explored(this.world);
       this.step = this.world.last;
+      // The number of an action of the best run on a walk along it.
+      this.stop = null;
       this.chosen = null;
       this.live = null;
       this.time = new page.TimeBar(this);
@@ -24,9 +26,7 @@
       this.head();
       this.draw();
       this.lists.refresh();
-      const { here, last } = this.world;
-      const box = this.map.boxes.get(here[last]);
-      this.map.camera.begin(this.map.levelAreas(), box && [box.x, box.y]);
+      this.map.begin();
       this.listen();
       page.preparePaper(this);
       setTimeout(() => this.present(), 0);
@@ -37,7 +37,7 @@
       const { title, file, made } = this.world.data;
       byId("title").replaceChildren(text(title));
       byId("about").replaceChildren(text(file), made ? ` · ${page.moment(made)}` : "");
-      page.showFigures(this.world.data.stats);
+      page.showFigures(this);
     }
 
     present() {
@@ -48,7 +48,7 @@
       for (const [id, action] of [
         ["zoom-in", () => this.map.camera.zoom(1.3)],
         ["zoom-out", () => this.map.camera.zoom(1 / 1.3)],
-        ["zoom-fit", () => this.map.camera.fit()],
+        ["zoom-fit", () => this.map.whole()],
       ]) {
         byId(id).replaceChildren(page.icon(id));
         byId(id).addEventListener("click", action);
@@ -56,6 +56,7 @@
       for (const input of document.querySelectorAll("input[name=colours]"))
         input.addEventListener("change", () => this.colours(input.value));
       byId("past-go").addEventListener("click", () => this.go(this.world.last));
+      byId("time-run").addEventListener("click", () => this.walk(this.stop === null ? 0 : null));
       addEventListener("keydown", (event) => this.pressed(event));
       let waits = 0;
       let width = innerWidth;
@@ -86,6 +87,19 @@
     // Moves to a step. Many moves within one frame are drawn once.
     go(step) {
       this.step = Math.min(Math.max(step, 0), this.world.last);
+      this.stop = null;
+      this.drawSoon();
+    }
+
+    // Moves to an action of the best run, or ends the walk along it.
+    walk(stop) {
+      const { stops } = this.map.run;
+      this.step = this.world.last;
+      this.stop = stop === null || stops.length === 0 ? null : Math.min(Math.max(stop, 0), stops.length);
+      this.drawSoon();
+    }
+
+    drawSoon() {
       if (this.waiting) return;
       this.waiting = true;
       requestAnimationFrame(() => {
@@ -96,7 +110,8 @@
 
     draw() {
       if (this.drawn !== this.step) this.map.show(this.step, this.explored.move(this.step));
-      this.drawn = this.step;
+      else if (this.walked !== this.stop) this.map.walk(this.step);
+      Object.assign(this, { drawn: this.step, walked: this.stop });
       this.map.keys.settle(this.world.here[this.step]);
       this.time.show(this.step);
       this.panel.step();
@@ -128,14 +143,16 @@
     take(data) {
       const present = this.step === this.world.last;
       this.world = new page.World(data);
-      this.took({ map: data.map }, present);
+      this.took(data, present);
     }
 
     // Draws what a live change has brought; the page stays in the past if it was there.
     took(change, present) {
-      if (change.map) {
-        this.explored = new page.Explored(this.world);
-        this.map.reset();
+      if (change.map || change.run) {
+        if (change.map) this.explored = new page.Explored(this.world);
+        else this.explored.attach(change.sections || []);
+        this.map.again();
+        this.stop = null;
       } else this.explored.attach(change.sections || []);
       this.step = present ? this.world.last : Math.min(this.step, this.world.last);
       this.drawn = undefined;

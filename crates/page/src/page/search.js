@@ -5,7 +5,7 @@
 
   const { byId, element, data, count } = page;
   const MOST = 30;
-  const NOTE = "Finds words. memories query and memories serve search by meaning.";
+  const NOTE = "The command memories serve also searches by meaning.";
 
   // Rank of an entry: names before titles before texts; 0 where a word of the question is nowhere.
   function rank(asked, name, found) {
@@ -50,7 +50,7 @@
       this.found = byId("found");
       byId("search").addEventListener("submit", (event) => {
         event.preventDefault();
-        this.ask().then(() => this.found.querySelector("button")?.focus());
+        this.ask().then((hits) => hits?.length > 0 && this.open(hits[0]));
       });
       this.input.addEventListener("input", () => this.later());
       this.input.addEventListener("focus", () => {
@@ -70,11 +70,17 @@
     async ask() {
       clearTimeout(this.waits);
       const question = this.input.value.trim();
-      if (question === "") return this.close();
-      if (!this.app.live) return this.show(byWords(this.app, question), NOTE);
+      if (question === "") {
+        this.close();
+        return [];
+      }
       const asking = (this.asking = Symbol("question"));
-      const answer = await this.served(question);
-      if (asking === this.asking) this.show(answer.hits, answer.note);
+      const answer = this.app.live
+        ? await this.served(question)
+        : { hits: byWords(this.app, question), how: "by words", note: NOTE };
+      if (asking !== this.asking) return [];
+      this.show(answer);
+      return answer.hits;
     }
 
     // The places whose names have the words come first, at once; memories are those of `query`.
@@ -91,13 +97,14 @@
           weak,
           name: this.app.world.nameOf(scope, this.app.world.last),
         }));
-        return { hits: [...names, ...hits], note: "Found by meaning, in the present." };
+        return { hits: [...names, ...hits], how: "by meaning", note: "This is the file as it is now." };
       } catch (error) {
         return { hits: names, note: "The search did not answer. Places whose names match are shown." };
       }
     }
 
-    show(hits, note) {
+    // The memory stands first, and then its place; a place stands for itself.
+    show({ hits, how, note }) {
       const rows = hits
         .slice(0, MOST)
         .map((hit) =>
@@ -107,24 +114,35 @@
             element(
               "button",
               { type: "button", class: "hit", on: { click: () => this.open(hit) } },
-              element("span", { class: "hit-name" }, data(hit.name)),
-              hit.title ? element("span", { class: "hit-title" }, data(hit.title)) : "",
-              hit.weak ? element("span", { class: "soft", text: " (unsure)" }) : "",
+              element("span", { class: "hit-name" }, data(hit.title || hit.name)),
+              element(
+                "span",
+                { class: "hit-where soft" },
+                hit.title ? data(hit.name) : this.kindOf(hit.scope),
+                hit.weak ? ", unsure" : "",
+              ),
             ),
           ),
         );
+      const found = `${count(hits.length, "hit was", "hits were")} found${how ? ` ${how}` : ""}`;
       const words =
         hits.length === 0
-          ? "Nothing found."
+          ? "Nothing was found."
           : hits.length > MOST
-            ? `The best ${MOST} of ${count(hits.length, "hit")}.`
-            : count(hits.length, "hit");
+            ? `${found}; these are the best ${MOST}.`
+            : `${found}.`;
       this.found.replaceChildren(
         element("p", { class: "soft", text: `${words} ${note}` }),
         rows.length > 0 ? element("ul", { class: "plain" }, rows) : "",
       );
       this.found.hidden = false;
       page.say(words);
+    }
+
+    kindOf(scope) {
+      const facts = this.app.world.at(this.app.world.byScope.get(scope), this.app.step);
+      const kind = scope.startsWith("location:") ? "a place" : "a section";
+      return `${kind} with ${count(facts?.live ?? 0, "memory", "memories")}`;
     }
 
     open(hit) {

@@ -1,4 +1,5 @@
-// Time: the slider, the marks of episodes, the curve of what was known, and playing.
+// Time: the slider, the marks of episodes, the curve of what was known, and playing. On a walk along the best run the
+// slider goes over its actions, and the marks and the curve are of its gains.
 (function (page) {
   "use strict";
 
@@ -15,11 +16,11 @@
       this.app = app;
       this.playing = false;
       this.slider = byId("slider");
-      this.slider.addEventListener("input", () => this.app.go(Number(this.slider.value)));
+      this.slider.addEventListener("input", () => this.move(Number(this.slider.value)));
       this.on("time-first", () => this.jump(0));
-      this.on("time-back", () => this.jump(this.app.step - 1));
-      this.on("time-next", () => this.jump(this.app.step + 1));
-      this.on("time-last", () => this.jump(this.app.world.last));
+      this.on("time-back", () => this.jump(this.at - 1));
+      this.on("time-next", () => this.jump(this.at + 1));
+      this.on("time-last", () => this.jump(this.last));
       this.on("time-play", () => (this.playing ? this.stop() : this.play()));
       for (const name of ["first", "back", "play", "next", "last"])
         byId(`time-${name}`).replaceChildren(page.icon(name));
@@ -30,45 +31,106 @@
       byId(id).addEventListener("click", action);
     }
 
-    jump(step) {
-      this.stop();
-      this.app.go(step);
+    get isWalk() {
+      return this.app.stop !== null;
     }
 
-    // Takes the number of steps and the episodes anew.
+    get at() {
+      return this.app.stop ?? this.app.step;
+    }
+
+    get last() {
+      return this.isWalk ? this.app.map.run.stops.length : this.app.world.last;
+    }
+
+    move(to) {
+      if (this.isWalk) this.app.walk(to);
+      else this.app.go(to);
+    }
+
+    jump(to) {
+      this.stop();
+      this.move(to);
+    }
+
+    // Takes the number of steps and the episodes anew, or those of the best run.
     extend() {
-      const { world } = this.app;
-      this.slider.max = String(world.last);
-      this.slider.disabled = byId("time-play").disabled = world.last === 0;
+      this.walks = this.isWalk;
+      this.slider.max = String(this.last);
+      this.slider.setAttribute("aria-label", this.walks ? "Step of the best run" : "Step in time");
+      this.slider.disabled = byId("time-play").disabled = this.last === 0;
+      byId("time-run").setAttribute("aria-pressed", String(this.walks));
       this.drawMarks();
       clearTimeout(this.curveWaits);
       this.curveWaits = setTimeout(() => this.drawCurve(), 60);
     }
 
+    // Episodes, or gains of the best run.
+    bounds() {
+      const { world, map } = this.app;
+      if (!this.isWalk)
+        return world.episodes.map(({ episode, step }) => ({
+          at: step,
+          short: String(episode),
+          long: `Episode ${episode}`,
+          label: `Go to the beginning of episode ${episode}`,
+        }));
+      const gains = [...map.run.stops.entries()].filter(([, { gain }]) => gain);
+      return gains.map(([index, { gain }]) => ({
+        at: index + 1,
+        short: gain,
+        long: gain,
+        label: `Go to the gain of ${gain}`,
+      }));
+    }
+
     drawMarks() {
-      const { world } = this.app;
-      const total = Math.max(1, world.last);
-      const shown =
-        world.episodes.length > 24
-          ? world.episodes.filter((_, index, all) => index % Math.ceil(all.length / 24) === 0)
-          : world.episodes;
-      const numbers = byId("marks").clientWidth / Math.max(1, shown.length) < 84;
+      const all = this.bounds();
+      const width = byId("marks").clientWidth;
+      const numbers = width / Math.max(1, all.length) < 84;
+      // A mark whose text would stand on that of the one before is left out.
+      let free = -Infinity;
+      const shown = all.filter(({ at, short, long }) => {
+        const left = (at / Math.max(1, this.last)) * width;
+        const room = 14 + 8 * (numbers ? short : long).length;
+        if (left < free || left + room > width + 10) return false;
+        free = left + room;
+        return true;
+      });
       byId("marks").replaceChildren(
-        ...shown.map(({ episode, step }) => {
+        ...shown.map(({ at, short, long, label }) => {
           const mark = element("button", {
             type: "button",
-            "aria-label": `Go to the beginning of episode ${episode}`,
-            text: numbers ? String(episode) : `Episode ${episode}`,
-            on: { click: () => this.jump(step) },
+            "aria-label": label,
+            text: numbers ? short : long,
+            on: { click: () => this.jump(at) },
           });
-          mark.style.insetInlineStart = `${(step / total) * 100}%`;
+          mark.style.insetInlineStart = `${(at / Math.max(1, this.last)) * 100}%`;
           return mark;
         }),
       );
     }
 
-    // The number of memories at each step, as an area behind the slider.
+    // An area behind the slider: the number of memories at each step, or the points of the best run.
     drawCurve() {
+      const changes = this.isWalk ? this.gains() : this.growth();
+      const points = [];
+      let sum = 0;
+      for (const at of [...changes.keys()].sort((one, other) => one - other)) {
+        points.push([at, sum]);
+        sum += changes.get(at);
+        points.push([at, sum]);
+      }
+      points.push([Math.max(1, this.last), sum]);
+      this.paintCurve(points, Math.max(1, ...points.map(([, value]) => value)));
+    }
+
+    gains() {
+      const { stops } = this.app.map.run;
+      return new Map(stops.map(({ gain }, index) => [index + 1, Number.parseInt(gain, 10) || 0]));
+    }
+
+    growth() {
       const { world } = this.app;
       const changes = new Map();
       for (const section of world.sections) {
@@ -79,24 +141,17 @@
           before = live;
         }
       }
-      const points = [];
-      let live = 0;
-      for (const step of [...changes.keys()].sort((one, other) => one - other)) {
-        points.push([step, live]);
-        live += changes.get(step);
-        points.push([step, live]);
-      }
-      points.push([Math.max(1, world.last), live]);
-      this.paintCurve(points, Math.max(1, ...points.map(([, value]) => value)));
+      return changes;
     }
 
     paintCurve(points, most) {
-      const { world } = this.app;
-      const total = Math.max(1, world.last);
+      const total = Math.max(1, this.last);
       const line = points
         .map(([step, value]) => `L${((step / total) * 1000).toFixed(1)} ${(40 - (value / most) * 36).toFixed(1)}`)
         .join("");
-      const bounds = world.episodes.map(({ step }) => `M${((step / total) * 1000).toFixed(1)} 0V40`).join("");
+      const bounds = this.bounds()
+        .map(({ at }) => `M${((at / total) * 1000).toFixed(1)} 0V40`)
+        .join("");
       byId("curve").replaceChildren(
         drawn("path", { class: "area", d: `M0 40${line}L1000 40Z` }),
         drawn("path", { class: "bounds", d: bounds }),
@@ -104,8 +159,7 @@
     }
 
     play() {
-      const { world } = this.app;
-      if (this.app.step >= world.last) this.app.go(0);
+      if (this.at >= this.last) this.move(0);
       this.playing = true;
       this.showPlaying();
       let [before, due] = [performance.now(), 0];
@@ -115,8 +169,8 @@
         before = now;
         const steps = Math.floor(due);
         due -= steps;
-        if (steps > 0) this.app.go(this.app.step + steps);
-        if (this.app.step >= world.last) this.stop();
+        if (steps > 0) this.move(this.at + steps);
+        if (this.at >= this.last) this.stop();
         else requestAnimationFrame(tick);
       };
       requestAnimationFrame(tick);
@@ -135,15 +189,38 @@
     }
 
     show(step) {
-      this.slider.value = String(step);
-      this.slider.setAttribute("aria-valuetext", this.words(step));
-      const share = `${(step / Math.max(1, this.app.world.last)) * 100}%`;
+      byId("time-run").hidden = this.app.map.run.stops.length === 0;
+      if (this.walks !== this.isWalk) this.extend();
+      this.slider.value = String(this.at);
+      this.slider.setAttribute("aria-valuetext", this.isWalk ? this.wordsOfStop() : this.words(step));
+      const share = `${(this.at / Math.max(1, this.last)) * 100}%`;
       this.slider.style.setProperty("--share", share);
       byId("curve-now").style.inlineSize = share;
-      this.showStep(step);
-      byId("time-back").disabled = byId("time-first").disabled = step === 0;
-      byId("time-next").disabled = byId("time-last").disabled = step === this.app.world.last;
+      if (this.isWalk) this.showStop();
+      else this.showStep(step);
+      byId("time-back").disabled = byId("time-first").disabled = this.at === 0;
+      byId("time-next").disabled = byId("time-last").disabled = this.at === this.last;
       byId("past").hidden = step === this.app.world.last;
+    }
+
+    // An action of the best run, with its place and what it gains.
+    showStop() {
+      const { map, world, stop, step } = this.app;
+      const { action, gain } = map.run.stops[stop] || {};
+      const place = map.run.places[stop];
+      byId("step").replaceChildren(
+        element("strong", { text: this.wordsOfStop() }),
+        action ? element("code", {}, page.data(page.shapes.cut(action, 80))) : "",
+        place === undefined ? "" : element("span", { class: "soft" }, page.data(world.nameOf(page.placeScope(place), step))),
+        gain ? element("span", { class: "tag", text: `${gain} points` }) : "",
+      );
+    }
+
+    wordsOfStop() {
+      const { run } = this.app.map;
+      const { stop } = this.app;
+      if (stop < run.stops.length) return `Best run, step ${stop + 1} of ${run.stops.length}`;
+      return `The end of the best run${run.score ? `, with ${run.score} points` : ""}`;
     }
 
     showStep(step) {

@@ -232,7 +232,8 @@
       for (const step of change.steps || []) this.steps.push(step);
       for (const part of change.parts || []) this.data.parts.push(part);
       for (const update of change.sections || []) this.appendSection(update);
-      for (const key of ["map", "stats", "top", "check"]) if (change[key]) this.data[key] = change[key];
+      for (const key of ["stats", "top", "check", "run", "frontier"]) if (change[key]) this.data[key] = change[key];
+      if (change.map) Object.assign(this.data, { map: change.map, narrow_map: change.narrow_map });
       this.data.recalls ||= {};
       for (const [scope, recall] of Object.entries(change.recalls || {})) {
         if (recall === null) delete this.data.recalls[scope];

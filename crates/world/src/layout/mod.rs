@@ -74,9 +74,36 @@ pub struct LaidLevel {
     pub height: i32,
 }
 
+/// How levels stand on one picture.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Packing {
+    /// Upper ones above lower ones.
+    ByHeight,
+    /// So that the picture has about so many columns for a row.
+    Within(f64),
+}
+
+/// The levels of a map, each place in a cell of its level.
+struct Leveled<'g> {
+    pairs: Vec<Pair<'g>>,
+    groups: Vec<Vec<usize>>,
+    level_of: Vec<usize>,
+    cells: Vec<(i32, i32)>,
+}
+
 impl Graph<'_> {
-    /// Where the places of the map stand, and the lines between them.
+    /// Where the places of the map stand, and the lines between them. Upper levels stand above lower ones.
     pub fn layout(&self) -> Layout {
+        self.layouts(&[Packing::ByHeight]).remove(0)
+    }
+
+    /// The same for pictures of these shapes, each as columns for a row: levels stand where they leave most room for
+    /// cells.
+    pub fn layouts_within(&self, shapes: &[f64]) -> Vec<Layout> {
+        self.layouts(&shapes.iter().map(|shape| Packing::Within(*shape)).collect::<Vec<_>>())
+    }
+
+    fn layouts(&self, packings: &[Packing]) -> Vec<Layout> {
         let pairs = pairs(self);
         let wishes: Vec<Wish> = pairs.iter().flat_map(|pair| wishes_of(pair)).collect();
         let groups = groups(self.places.len(), &wishes);
@@ -99,10 +126,17 @@ impl Graph<'_> {
             let found = grid::cells(agreed, wishes, &kept);
             group.iter().zip(found).for_each(|(place, cell)| cells[*place] = cell);
         }
-        let levels = self.place_levels(&pairs, &groups, &level_of, &mut cells);
+        let leveled = Leveled { pairs, groups, level_of, cells };
+        packings.iter().map(|packing| self.packed(&leveled, *packing)).collect()
+    }
+
+    /// The layout whose levels are packed so.
+    fn packed(&self, leveled: &Leveled<'_>, packing: Packing) -> Layout {
+        let Leveled { pairs, level_of, .. } = leveled;
+        let (levels, cells) = leveled.place(packing);
         let wanted: Vec<Wanted> = pairs.iter().map(|pair| wanted(pair, &cells)).collect();
         let lines = route::route(&cells, &wanted);
-        let places = self.places.iter().zip(&cells).zip(&level_of);
+        let places = self.places.iter().zip(&cells).zip(level_of);
         let id = |at: usize| self.places[at].id;
         Layout {
             places: places
@@ -116,15 +150,12 @@ impl Graph<'_> {
             levels,
         }
     }
+}
 
-    /// Moves the cells of each level to where it stands on the picture.
-    fn place_levels(
-        &self,
-        pairs: &[Pair<'_>],
-        groups: &[Vec<usize>],
-        level_of: &[usize],
-        cells: &mut [(i32, i32)],
-    ) -> Vec<LaidLevel> {
+impl Leveled<'_> {
+    /// Where each level stands on the picture, and then each place.
+    fn place(&self, packing: Packing) -> (Vec<LaidLevel>, Vec<(i32, i32)>) {
+        let Leveled { pairs, groups, level_of, cells } = self;
         let heights = heights(groups.len(), pairs, level_of);
         let size = |group: &Vec<usize>| {
             let most =
@@ -145,20 +176,22 @@ impl Graph<'_> {
                 columns: (cells[pair.from].0, cells[pair.to].0),
             })
             .collect();
-        let corners = pack::pack(&parts, &links);
-        for (cell, level) in cells.iter_mut().zip(level_of) {
-            *cell = (cell.0 + corners[*level].0, cell.1 + corners[*level].1);
-        }
-        let levels = parts.iter().zip(corners).enumerate();
-        levels
-            .map(|(level, (Part { width, height, .. }, (x, y)))| LaidLevel {
-                level,
-                x,
-                y,
-                width: *width,
-                height: *height,
-            })
-            .collect()
+        let corners = match packing {
+            Packing::ByHeight => pack::pack(&parts, &links),
+            Packing::Within(shape) => pack::pack_within(&parts, &links, shape),
+        };
+        let moved =
+            |(cell, level): (&(i32, i32), &usize)| (cell.0 + corners[*level].0, cell.1 + corners[*level].1);
+        let moved = cells.iter().zip(level_of).map(moved).collect();
+        let levels = parts.iter().zip(&corners).enumerate();
+        let levels = levels.map(|(level, (Part { width, height, .. }, (x, y)))| LaidLevel {
+            level,
+            x: *x,
+            y: *y,
+            width: *width,
+            height: *height,
+        });
+        (levels.collect(), moved)
     }
 }
 

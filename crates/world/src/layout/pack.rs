@@ -57,6 +57,77 @@ pub(super) fn pack(parts: &[Part], links: &[Link]) -> Vec<(i32, i32)> {
     lefts.iter().copied().zip(tops(parts, &lefts, &shelves)).collect()
 }
 
+/// Levels for which the best of all corners is looked for; the others stand in rows below these.
+const SEARCHED: usize = 60;
+
+/// Where the first cell of each level stands on a picture of about so many columns for a row: where the picture grows
+/// least, and of such corners as near as can be to the levels to which it is joined. The first level stands first.
+pub(super) fn pack_within(parts: &[Part], links: &[Link], shape: f64) -> Vec<(i32, i32)> {
+    let joined = joined(parts.len(), links);
+    let mut corners: Vec<(i32, i32)> = Vec::with_capacity(parts.len());
+    // Columns and rows that are taken.
+    let mut size = (0, 0);
+    let grown = |size: (i32, i32), part: &Part, (x, y): (i32, i32)| {
+        (size.0.max(x + part.width), size.1.max(y + part.height))
+    };
+    let extent = |(width, height): (i32, i32)| (f64::from(width) / shape).max(f64::from(height));
+    for (at, part) in parts.iter().enumerate().take(SEARCHED) {
+        let distance = |(x, y): (i32, i32)| -> i32 {
+            let to = |there: usize| corners.get(there).map(|there| (there.0 - x).abs() + (there.1 - y).abs());
+            joined[at].iter().filter_map(|(there, _)| to(*there)).sum()
+        };
+        let best = free_corners(&parts[..at], &corners, part).min_by(|one, other| {
+            let cost = |corner| extent(grown(size, part, corner));
+            cost(*one)
+                .total_cmp(&cost(*other))
+                .then(distance(*one).cmp(&distance(*other)))
+                .then(one.cmp(other))
+        });
+        let corner = best.unwrap_or((0, 0));
+        size = grown(size, part, corner);
+        corners.push(corner);
+    }
+    let rest = parts.get(SEARCHED..).unwrap_or_default();
+    let area: i32 = parts.iter().map(|part| (part.width + GAP) * (part.height + GAP)).sum();
+    let width = size.0.max((f64::from(area) * shape).sqrt() as i32);
+    let (mut x, mut y, mut height) = (0, size.1 + GAP, 0);
+    for part in rest {
+        if x > 0 && x + part.width > width {
+            (x, y, height) = (0, y + height + GAP, 0);
+        }
+        corners.push((x, y));
+        (x, height) = (x + part.width + GAP, height.max(part.height));
+    }
+    corners
+}
+
+/// The corners beside and below others at which a level meets none of them.
+fn free_corners<'p>(
+    others: &'p [Part],
+    corners: &'p [(i32, i32)],
+    part: &'p Part,
+) -> impl Iterator<Item = (i32, i32)> + use<'p> {
+    let ends = |of: fn(&Part) -> i32, start: fn(&(i32, i32)) -> i32| {
+        let mut ends: Vec<i32> =
+            others.iter().zip(corners).map(|(other, corner)| start(corner) + of(other) + GAP).collect();
+        ends.push(0);
+        ends.sort_unstable();
+        ends.dedup();
+        ends
+    };
+    let (columns, rows) =
+        (ends(|part| part.width, |corner| corner.0), ends(|part| part.height, |corner| corner.1));
+    let all = columns.into_iter().flat_map(move |x| rows.clone().into_iter().map(move |y| (x, y)));
+    all.filter(move |(x, y)| {
+        others.iter().zip(corners).all(|(other, (left, top))| {
+            x + part.width + GAP <= *left
+                || left + other.width + GAP <= *x
+                || y + part.height + GAP <= *top
+                || top + other.height + GAP <= *y
+        })
+    })
+}
+
 /// The first row of each level: as near to the shelf of the first level as those between let it.
 fn tops(parts: &[Part], lefts: &[i32], shelves: &[(i32, usize)]) -> Vec<i32> {
     let mut order: Vec<usize> = (0..parts.len()).collect();
@@ -105,4 +176,36 @@ fn wish(joined: &[(usize, i32)], left: &[Option<i32>]) -> i32 {
     let mut columns: Vec<i32> = columns.collect();
     columns.sort_unstable();
     columns.get(columns.len() / 2).copied().unwrap_or(0).max(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_within_a_shape_meet_nowhere() {
+        for (count, shape) in [(1, 1.3), (9, 0.4), (9, 1.3), (150, 1.3), (400, 0.4)] {
+            let parts: Vec<Part> = (0..count)
+                .map(|at| Part { width: 1 + (at * 7) % 5, height: 1 + (at * 3) % 4, up: 0 })
+                .collect();
+            let link = |at: usize| Link { from: at, to: at / 2, columns: (0, 0) };
+            let links: Vec<Link> = (1..parts.len()).map(link).collect();
+            let corners = pack_within(&parts, &links, shape);
+            assert_eq!(corners.len(), parts.len());
+            let columns: i32 = corners.iter().zip(&parts).map(|((x, _), part)| x + part.width).max().unwrap();
+            let rows: i32 = corners.iter().zip(&parts).map(|((_, y), part)| y + part.height).max().unwrap();
+            let is_near = (0.4..2.5).contains(&(f64::from(columns) / f64::from(rows) / shape));
+            assert!(count < 9 || is_near, "{columns} columns and {rows} rows for {shape}");
+            let all = || parts.iter().zip(&corners);
+            for (at, (part, (x, y))) in all().enumerate() {
+                for (other, (left, top)) in all().take(at) {
+                    let is_beside = x + part.width < *left || left + other.width < *x;
+                    assert!(
+                        is_beside || y + part.height < *top || top + other.height < *y,
+                        "{at} of {count}"
+                    );
+                }
+            }
+        }
+    }
 }
