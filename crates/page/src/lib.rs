@@ -57,6 +57,7 @@ use std::panic::resume_unwind;
 use std::thread;
 
 use crate::present::Present;
+use crate::read::Figures;
 use crate::world::PageFacts;
 use memories_notebook::Snapshot;
 use memories_notebook::history::History;
@@ -112,12 +113,12 @@ pub fn report(store: &Store, request: &PageRequest) -> Result<Report, StoreError
         let figures = read::figures(store, file, limits, now);
         (history.join().unwrap_or_else(|panic| resume_unwind(panic)), figures)
     });
-    let ((history, _), (read, _, effects)) = (history?, figures?);
+    let ((history, _), Figures { read, effects, descriptions, .. }) = (history?, figures?);
     let world = read::world(&history, &effects, range);
     let (places, memories) = (read.stats.places.visited, read.stats.total_memories);
     let has_all_turns = *range != StepRange::default() || read.stats.turns.recorded <= world.turn_count();
     let snapshot = Snapshot::read(store)?;
-    let present = Present::of(store, &snapshot, &world.gone_places(), read.stats, limits);
+    let present = Present::of(store, &snapshot, &world.gone_places(), read.stats, descriptions, limits);
     let page = PageFacts {
         title: title.clone(),
         file: file.clone(),

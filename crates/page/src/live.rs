@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::html::json;
 use crate::present::Present;
 use crate::range::StepRange;
-use crate::read;
+use crate::read::{self, Figures};
 use crate::world::{PageFacts, World};
 use memories_notebook::history::{History, HistoryFollower};
 use memories_notebook::{Clock, Snapshot};
@@ -83,11 +83,13 @@ impl Live {
     ) -> Result<Live, StoreError> {
         let (history, follower) = History::read(&store)?;
         let now = clock.now();
-        let (read, tally, effects) = read::figures(&store, &page.file, &limits, &now)?;
+        let Figures { read, tally, effects, descriptions } =
+            read::figures(&store, &page.file, &limits, &now)?;
         let world = read::world(&history, &effects, &StepRange::default());
         let (_, lines) = Journal::of(&store).follow(0, |_| false)?;
         let snapshot = Snapshot::read(&store)?;
-        let present = Present::of(&store, &snapshot, &world.gone_places(), read.stats, &limits.at(&now));
+        let present =
+            Present::of(&store, &snapshot, &world.gone_places(), read.stats, descriptions, &limits.at(&now));
         let (revision, is_stale, looks) = (0, false, LOOKS);
         Ok(Live {
             store,
@@ -165,11 +167,18 @@ impl Live {
     fn poll_present(&mut self) -> Result<Option<News>, StoreError> {
         (self.is_stale, self.data) = (false, None);
         let now = self.clock.now();
-        let (read, _, _) = read::figures(&self.store, &self.page.file, &self.limits, &now)?;
+        let Figures { read, descriptions, .. } =
+            read::figures(&self.store, &self.page.file, &self.limits, &now)?;
         self.snapshot = Snapshot::read(&self.store)?;
         let limits = self.limits.at(&now);
-        let present =
-            Present::of(&self.store, &self.snapshot, &self.world.gone_places(), read.stats, &limits);
+        let present = Present::of(
+            &self.store,
+            &self.snapshot,
+            &self.world.gone_places(),
+            read.stats,
+            descriptions,
+            &limits,
+        );
         self.revision += 1;
         let new = present.since(&self.present);
         let news = json(&self.world.news(self.world.seen(), self.revision, &new));
@@ -228,5 +237,26 @@ mod tests {
         fs::write(&path, format!("{text}\n**[NOTE] Rope** *(Ep1, T2)*\nA rope hangs here.\n")).unwrap();
         let Some(News::Change(news)) = live.poll().unwrap() else { panic!("the file has changed") };
         assert!(news.contains("1 week ago"), "{news}");
+    }
+
+    #[test]
+    fn a_run_that_is_as_before_is_not_told_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("Memories.md");
+        let run = "## Game\n\n**[PROCEDURE] Best run** *(Ep1, T2, score 5)*\nFrom [Hall](#location-1-hall)\n\
+                   - +5 at [Hall](#location-1-hall) *(T2)*: take ring\n\n## Location 1: Hall\n\n**Visits:** 1\n";
+        fs::write(&path, run).unwrap();
+        let store = Store::open(path.clone(), Duration::from_secs(5)).unwrap();
+        let clock = Clock::new(|| "2026-01-24T10:40:00Z".to_owned(), String::new);
+        let mut live = Live::open(store, PageFacts::default(), Limits::default(), clock).unwrap();
+        assert!(data_of(&mut live).contains("\"action\":\"take ring\""), "{}", data_of(&mut live));
+        for (ring, is_told) in [("take ring", false), ("take crown", true)] {
+            let text = run.replace("take ring", ring);
+            fs::write(&path, format!("{text}\n**[NOTE] Bell**\nIt rings for {ring}.\n")).unwrap();
+            let Some(News::Change(first)) = live.poll().unwrap() else { panic!("the file has changed") };
+            let Some(News::Change(second)) = live.poll().unwrap() else { panic!("the figures follow") };
+            assert!(!first.contains("\"run\":"), "{first}");
+            assert_eq!(second.contains("\"run\":"), is_told, "{second}");
+        }
     }
 }

@@ -71,6 +71,7 @@ impl Present {
         snapshot: &Snapshot,
         gone: &str,
         stats: Stats,
+        descriptions: Descriptions,
         limits: &Limits,
     ) -> Present {
         let ranked = top(snapshot, &Viewer::Person, TOP, None);
@@ -86,7 +87,7 @@ impl Present {
             narrow_map,
             recalls: recalls(snapshot, scopes, limits),
             run: Some(run(snapshot)),
-            frontier: Some(frontier(store, snapshot)),
+            frontier: Some(frontier(store, snapshot, descriptions)),
             stats: Some(stats),
             top: Some(ranked.iter().map(|ranked| named(&ranked.scope, &ranked.memory.title)).collect()),
             check: Some(problems(snapshot.text()).iter().take(MAX_PROBLEMS).map(problem).collect()),
@@ -115,6 +116,7 @@ impl Present {
         if (&self.map, &self.narrow_map) == (&earlier.map, &earlier.narrow_map) {
             (self.map, self.narrow_map) = (None, None);
         }
+        self.run.take_if(|run| Some(&*run) == earlier.run.as_ref());
         self
     }
 
@@ -156,7 +158,7 @@ fn run(snapshot: &Snapshot) -> Value {
 
 /// The answer of `map frontier` from where the player stands, else from where the best run begins, and how many places
 /// describe an exit that was never tried.
-fn frontier(store: &Store, snapshot: &Snapshot) -> Value {
+fn frontier(store: &Store, snapshot: &Snapshot, descriptions: Descriptions) -> Value {
     let standing = match standing(store, snapshot) {
         Ok(Some(ScopeName::Scope(Scope::Location(id)))) => Some(id),
         _ => BestRun::read(snapshot).and_then(|best| best.begins_at()),
@@ -169,7 +171,7 @@ fn frontier(store: &Store, snapshot: &Snapshot) -> Value {
         ids.min()
     };
     let Some(from) = standing.or_else(first) else { return json!({"places": [], "left_out": 0}) };
-    let (graph, descriptions) = (Graph::read(snapshot), Descriptions::read(store, snapshot));
+    let (graph, descriptions) = (Graph::read(snapshot), descriptions.with_memories(snapshot));
     let mut frontier = graph.frontier(from, FRONTIER, &descriptions).json;
     frontier["described"] = json!(graph.described_frontier(&descriptions));
     frontier

@@ -15,9 +15,22 @@ use memories_record::stats::read::{self as stats, ReadStats};
 use memories_record::stats::tally::{Tally, TurnEffect};
 use memories_store::journal::entry::Entry;
 use memories_store::{Store, StoreError};
+use memories_world::Descriptions;
 
 /// The effects of turns, by the ids of their lines in the journal.
 pub(super) type Effects = HashMap<String, TurnEffect, FixedState>;
+
+/// What one reading of the journal tells.
+pub(super) struct Figures {
+    /// The figures of `stats`.
+    pub(super) read: ReadStats,
+    /// Counts over the steps.
+    pub(super) tally: Tally,
+    /// What the turns changed.
+    pub(super) effects: Effects,
+    /// The descriptions of places.
+    pub(super) descriptions: Descriptions,
+}
 
 /// The figures of a store, and what its turns changed. `file` is the name of the memory file on the page, `now` the
 /// present time (RFC 3339).
@@ -25,20 +38,17 @@ pub(super) type Effects = HashMap<String, TurnEffect, FixedState>;
 /// # Errors
 ///
 /// When the memory file cannot be read.
-pub(super) fn figures(
-    store: &Store,
-    file: &str,
-    limits: &Limits,
-    now: &str,
-) -> Result<(ReadStats, Tally, Effects), StoreError> {
+pub(super) fn figures(store: &Store, file: &str, limits: &Limits, now: &str) -> Result<Figures, StoreError> {
     let (mut tally, mut effects) = (Tally::default(), Effects::default());
+    let mut descriptions = Descriptions::default();
     let read = stats::read(store, file.to_owned(), limits, now, |entry| {
+        descriptions.add(entry);
         let effect = tally.count(entry);
         if let (Some(id), Some(effect)) = (&entry.id, effect) {
             effects.insert(id.to_string(), effect);
         }
     })?;
-    Ok((read, tally, effects))
+    Ok(Figures { read, tally, effects, descriptions })
 }
 
 /// The world of a history, as far as the range goes.

@@ -33,7 +33,16 @@ impl Descriptions {
     pub fn read(store: &Store, snapshot: &Snapshot) -> Descriptions {
         let mut read = Descriptions::default();
         // If reading fails, the lines read so far are used.
-        let _ = Journal::of(store).visit(|line| read.add_turn(line));
+        let _ = Journal::of(store).visit(|line| {
+            let entry = line.contains("\"turn\":").then(|| Entry::parse(line)).flatten();
+            entry.iter().for_each(|entry| read.add(entry));
+        });
+        read.with_memories(snapshot)
+    }
+
+    /// Adds the memories of the places that no turn describes.
+    pub fn with_memories(self, snapshot: &Snapshot) -> Descriptions {
+        let mut read = self;
         for heading in snapshot.headings() {
             let Scope::Location(id) = heading.scope else { continue };
             let described = read.places.entry(id).or_default();
@@ -46,9 +55,9 @@ impl Descriptions {
         read
     }
 
-    fn add_turn(&mut self, line: &str) {
-        let entry: Option<Entry<'_>> = line.contains("\"turn\":").then(|| Entry::parse(line)).flatten();
-        let Some(turn) = entry.and_then(|entry| entry.turn) else { return };
+    /// Adds what a line of the journal says.
+    pub fn add(&mut self, entry: &Entry<'_>) {
+        let Some(turn) = &entry.turn else { return };
         let Some(from) = turn.place() else { return };
         let to = turn.location_after.as_ref().and_then(|place| place.id).unwrap_or(from);
         let action = turn.action.as_deref().unwrap_or_default();

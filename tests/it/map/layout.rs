@@ -128,6 +128,13 @@ fn ways_of_five_episodes_point_where_they_lead() {
     );
     assert!(near * 100 >= all * 90, "{near} of {all}");
     assert_eq!(layout, Graph::read(&snapshot).layout());
+    let [wide, narrow] = [1.3, 0.45].map(|shape| {
+        let layout = graph.layouts_within(&[shape]).remove(0);
+        assert_sound(&graph, &layout);
+        let last = |end: fn(&LaidLevel) -> i32| layout.levels.iter().map(end).max().unwrap();
+        f64::from(last(|level| level.x + level.width)) / f64::from(last(|level| level.y + level.height))
+    });
+    assert!(wide > 1.0 && narrow < 0.6, "{wide} and {narrow} columns for a row");
 }
 
 /// A world of a size with ways between neighbours on a square grid, of which some are missing.
@@ -218,7 +225,9 @@ proptest! {
     #[test]
     fn every_layout_is_sound(world in worlds()) {
         let graph = graph(&world);
-        let layout = graph.layout();
-        assert_sound(&graph, &layout);
+        assert_sound(&graph, &graph.layout());
+        for layout in graph.layouts_within(&[1.3, 0.45]) {
+            assert_sound(&graph, &layout);
+        }
     }
 }

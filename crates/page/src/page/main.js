@@ -148,10 +148,11 @@
 
     // Draws what a live change has brought; the page stays in the past if it was there.
     took(change, present) {
+      let after = () => {};
       if (change.map || change.run) {
         if (change.map) this.explored = new page.Explored(this.world);
         else this.explored.attach(change.sections || []);
-        this.map.again();
+        after = this.map.again();
         this.stop = null;
       } else this.explored.attach(change.sections || []);
       this.step = present ? this.world.last : Math.min(this.step, this.world.last);
@@ -159,6 +160,7 @@
       this.time.extend();
       this.head();
       this.draw();
+      after();
       this.panel.changed(false);
       clearTimeout(this.presentWaits);
       this.presentWaits = setTimeout(() => this.present(), 400);

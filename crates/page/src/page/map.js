@@ -96,7 +96,8 @@
       return known.find((id) => this.boxes.has(id));
     }
 
-    // The layout or the best run is another one: what stood in the middle stays there.
+    // The layout or the best run is another one: what stood in the middle stays there. Gives what is to be done when the
+    // places are drawn, for one that is hidden has no focus.
     again() {
       const { camera } = this;
       const { view, scale, cell, whole } = camera;
@@ -104,13 +105,18 @@
       const near = (box) => Math.hypot(box.x - x, box.y - y);
       const boxes = [...this.boxes.values()];
       const middle = boxes.length > 0 && boxes.reduce((one, other) => (near(other) < near(one) ? other : one));
+      const focused = this.svg.contains(document.activeElement) ? this.keys.active : null;
       for (const place of this.app.explored.places.values()) place.version = -1;
       this.reset();
+      this.keys.rove(this.keys.active);
       const box = middle && this.boxes.get(middle.place.id);
       if (whole || !box) camera.fit();
       else camera.centreOn([box.x, box.y], (scale * cell.width) / camera.cell.width);
-      if (this.chosen) this.choose(this.app.chosen);
       this.labelSoon();
+      return () => {
+        if (this.chosen) this.choose(this.app.chosen);
+        if (focused !== null) this.boxes.get(focused)?.group.focus({ preventScroll: true });
+      };
     }
 
     whole() {
@@ -408,7 +414,7 @@
         detail.append(
           drawn("text", {
             class: "danger-mark",
-            x: half.width - 8,
+            x: half.width - 14,
             y: -half.height + 13,
             "font-size": 13,
             text: facts.danger > 1 ? "‼" : "!",

@@ -3,7 +3,7 @@
   "use strict";
 
   // The part of a cell that the box of a place takes from the centre. The shares are those of the layout
-  // (src/map/layout/route.rs), whose lines end at the boxes. A box may grow to the greater part for its name.
+  // (crates/world/src/layout/route.rs), whose lines end at the boxes. A box may grow to the greater part for its name.
   const BOX = { width: 0.36, height: 0.3 };
   const GROWN = { width: 0.47, height: 0.44 };
   // A row or column without places, as a part of one with places.
