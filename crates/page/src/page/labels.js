@@ -1,5 +1,6 @@
 // The names on the map. A name is written whole, at a size that can be read, or not at all: in its box, which may grow
-// for it within its cell, else beside its box where nothing else stands. What has no room has it when the reader zooms in.
+// for it within its cell, else beside its box where nothing else stands. What has no room gets it when the reader zooms
+// in.
 (function (page) {
   "use strict";
 

@@ -1,6 +1,6 @@
-// The map as an SVG picture: boxes, ways, names, stubs and badges of what is known at the step, and the best run. A unit of
-// the drawing is a pixel of the screen while all of the map is in sight. Names and small signs are drawn only for places
-// that are seen and large enough, so a map of a thousand places moves as quickly as a small one.
+// The map as an SVG picture: boxes, ways, names, stubs and badges of what is known at the step, and the best run. A unit
+// of the drawing is a pixel of the screen while all of the map is in sight. Names and small signs are drawn only for
+// places that are seen and large enough, so a map of a thousand places moves as quickly as a small one.
 (function (page) {
   "use strict";
 
