@@ -289,7 +289,7 @@ fn a_file_that_another_program_made_anew_is_not_removed() {
 #[test]
 fn an_entry_that_was_changed_and_changed_back_is_removed_to_the_byte() {
     for before in ["{}\n", "{\n  \"hooks\": {\"Stop\": []},\n  \"a\": 1\n}\n"] {
-        for (word, other) in [("hook claude-code\"", "hook claude-code -v\""), ("Bash|", "Shell|")] {
+        for (word, other) in [("hook claude-code\"", "hook claude-code -v\""), ("\"Bash|", "\"Shell|")] {
             let home = Home::with(&[".claude"]);
             home.write(".claude/settings.json", before);
             home.setup(&["--apply"]);

@@ -59,23 +59,20 @@ pub(super) fn rename(from: &Path, to: &Path) -> io::Result<()> {
 /// get a while to end.
 #[cfg(not(unix))]
 pub(super) fn rename(from: &Path, to: &Path) -> io::Result<()> {
-    use std::time::{Duration, Instant};
-    const MAX_WAIT: Duration = Duration::from_secs(2);
+    use std::time::Duration;
+    /// Two seconds together.
+    const TRIES: u32 = 400;
     const PAUSE: Duration = Duration::from_millis(5);
     // Access denied, a violation of sharing, a violation of a lock.
     const IN_USE: [i32; 3] = [5, 32, 33];
-    let start = Instant::now();
-    loop {
+    let is_in_use = |error: &io::Error| error.raw_os_error().is_some_and(|code| IN_USE.contains(&code));
+    for _ in 1..TRIES {
         match std::fs::rename(from, to) {
-            Err(error)
-                if error.raw_os_error().is_some_and(|code| IN_USE.contains(&code))
-                    && start.elapsed() < MAX_WAIT =>
-            {
-                std::thread::sleep(PAUSE);
-            }
+            Err(error) if is_in_use(&error) => std::thread::sleep(PAUSE),
             renamed => return renamed,
         }
     }
+    std::fs::rename(from, to)
 }
 
 /// Lets two paths in one folder exchange their files in one step. Returns `false` where that is not possible: then
