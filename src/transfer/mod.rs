@@ -6,6 +6,8 @@
 //! the text that people wrote between them. An export that is imported again gives the same sections, in
 //! their stored form.
 
+#[cfg(feature = "formats")]
+mod bridge;
 mod json;
 mod markdown;
 pub mod merge;
@@ -28,6 +30,17 @@ use memories_document::types::{Scope, unknown_name};
 pub(crate) use place::PlaceReference;
 pub(crate) use source::{Item, Origin, SourceItem};
 pub use source::{LeftOut, TransferSource};
+
+#[cfg(feature = "formats")]
+pub use bridge::source_of;
+
+/// Names of the formats of other programs.
+#[cfg(feature = "formats")]
+pub const FOREIGN: &[&str] = memories_formats::Format::NAMES;
+
+/// Names of the formats of other programs.
+#[cfg(not(feature = "formats"))]
+pub const FOREIGN: &[&str] = &[];
 
 /// A format of import and export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::EnumString, strum::Display, strum::VariantNames)]

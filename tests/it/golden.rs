@@ -123,12 +123,13 @@ pub(crate) fn cases() -> Vec<(PathBuf, Case)> {
 fn has_feature(name: &str) -> bool {
     match name {
         "agents" => cfg!(feature = "agents"),
+        "formats" => cfg!(feature = "formats"),
         "mcp" => cfg!(feature = "mcp"),
         "page" => cfg!(feature = "page"),
         "proxy" => cfg!(feature = "proxy"),
         "sqlite" => cfg!(feature = "sqlite"),
         "sync" => cfg!(feature = "sync"),
-        "full" => ["agents", "mcp", "page", "proxy", "sqlite", "sync"].into_iter().all(has_feature),
+        "full" => ["agents", "formats", "mcp", "page", "proxy", "sqlite", "sync"].into_iter().all(has_feature),
         other => panic!("no feature is called `{other}`"),
     }
 }

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+#[cfg(feature = "formats")]
+use crate::cli::commands::foreign;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use memories_chat::Conversation;
@@ -13,7 +15,8 @@ pub(crate) fn read_conversation(
     id: Option<String>,
 ) -> Result<Conversation, Failure> {
     let is_stdin = file == Path::new("-");
-    let id = match given_id(id) {
+    let given = given_id(id);
+    let id = match given.clone() {
         Some(id) => id,
         None if is_stdin => {
             return Err(Failure::usage("a conversation on stdin has no name").hint("give it one with `--id`"));
@@ -26,6 +29,10 @@ pub(crate) fn read_conversation(
         let at = error.utf8_error().valid_up_to() + 1;
         Failure::user(format!("{name} is not UTF-8: byte {at}")).hint(SHAPES)
     })?;
+    #[cfg(feature = "formats")]
+    if let Some((id, text)) = foreign::conversation(cli, &id, &text, given.as_deref())? {
+        return Conversation::read(&id, &text).map_err(|problem| no_conversation(&name, problem));
+    }
     Conversation::read(&id, &text).map_err(|problem| no_conversation(&name, problem))
 }
 

@@ -9,17 +9,19 @@ use strum::VariantNames as _;
 
 use crate::cli::commands::common::{counted, resolve_scope};
 use crate::cli::commands::export::format_of;
+#[cfg(feature = "formats")]
+use crate::cli::commands::foreign::{self, Foreign};
 use crate::cli::context::Cli;
 use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::{Failure, FailureKind, unreadable};
 use crate::cli::ui::progress_bar;
 use crate::transfer::merge::{MergeOptions, MergeReport, OnConflict, Unstored, merge};
 use crate::transfer::{self, LeftOut, TransferFormat, TransferSource};
-use memories_document::types::Outcome;
 use memories_document::types::hint::Refused;
+use memories_document::types::{Outcome, Scope};
 use memories_store::Store;
 
-/// Import memories from JSON, JSONL, SQLite or another memory file
+/// Import memories from other programs, or from `export`
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Files of `memories export` are restored exactly. In files of other programs a
@@ -30,6 +32,11 @@ A memory that is already there is skipped, so a file may be imported twice. A
 duplicate of an older entry is reported and not stored. A title in use for
 another text is refused; all other memories are stored in one write, and the
 exit code is then 4.
+
+Other programs' own files are found by what they hold, or named by --from:
+server-memory, mem0, claude-code (a folder with MEMORY.md), notes (an Obsidian
+vault or basic-memory), world-info, character-card (JSON, PNG, CHARX),
+ai-dungeon, novelai. Places get new ids, and what names nothing goes to `world`.
 
 What no memory is made of is left out, and counted with the reason: unknown keys
 and columns, other tables and lists, lines outside of sections, notes by hand.
@@ -42,6 +49,8 @@ Examples:
   memories import other.db --dry-run        show what would be done
   memories import other.db --new-places --into world
   memories import Friend.md --on-conflict skip
+  memories import ~/.claude/projects/game/memory --dry-run
+  memories import Seraphina.png
   jq -c '.notes[]' notes.json | memories import -
 
 With --json: {version, source, format, dry_run, file, stored, revised,
@@ -49,12 +58,15 @@ already_there, duplicates: [{at, scope, title, entry}], skipped: [{at, scope,
 title, why}], failed: [{at, error}], new_section_count, tried_count,
 masked_count, unknown_keys, left_out: [{what, count, why}], warnings}.")]
 pub(crate) struct ImportArgs {
-    /// The file to read; `-` is stdin
+    /// The file or folder to read; `-` is stdin
     #[arg(value_name = "FILE")]
     input: PathBuf,
-    /// json, jsonl, sqlite or markdown [default: by the ending of FILE; stdin is jsonl]
+    /// json, jsonl, sqlite or markdown [default: by what FILE holds, else by its ending; stdin is jsonl]
     #[arg(long, value_name = "FORMAT")]
     format: Option<TransferFormat>,
+    /// The format of another program, such as server-memory [default: by what FILE holds]
+    #[arg(long, value_name = "NAME", conflicts_with = "format")]
+    from: Option<String>,
     /// If a title is in use for another text, or struck: refuse, skip, or revise the entry
     #[arg(long, value_name = "WHAT", default_value = "refuse", value_parser = parse_on_conflict)]
     on_conflict: OnConflict,
@@ -88,20 +100,23 @@ const MAX_SHOWN: usize = 10;
 pub(crate) const FACTS: Facts = Facts {
     completes: &[
         ("FORMAT", Candidates::Values(TransferFormat::VARIANTS)),
+        ("NAME", Candidates::Values(transfer::FOREIGN)),
         ("WHAT", Candidates::Values(&["refuse", "skip", "revise"])),
     ],
     ..Facts::of(Group::Exchange)
 };
 
 pub fn run(mut cli: Cli<'_>, args: ImportArgs) -> Result<u8, Failure> {
-    let ImportArgs { input, format, on_conflict, into, new_places, keep_secrets, dry_run } = args;
-    let format = format_of(&input, format)?;
+    let ImportArgs { input, format, from, on_conflict, into, new_places, keep_secrets, dry_run } = args;
     let notebook = cli.notebook()?;
     let fallback = into
         .as_deref()
         .map(|name| resolve_scope(&cli.settings.working_folder, notebook.store(), name))
         .transpose()?;
-    let source = read(&mut cli, &input, format)?;
+    let Input { source, format, is_foreign } =
+        find(&mut cli, &input, Wanted { format, from: from.as_deref(), keep_secrets })?;
+    let new_places = new_places || is_foreign;
+    let fallback = fallback.or_else(|| is_foreign.then_some(Scope::World));
     let options = MergeOptions { on_conflict, new_places, fallback, keep_secrets };
     let shows_progress = cli.ui.shows_progress();
     let (report, _) = cli.edit(&notebook, "import", dry_run, |draft| {
@@ -114,26 +129,105 @@ pub fn run(mut cli: Cli<'_>, args: ImportArgs) -> Result<u8, Failure> {
         }
         Ok(report)
     })?;
-    let answer = ImportAnswer { input: &input, format, dry_run, source: &source, report: &report };
+    let answer = ImportAnswer { input: &input, format: &format, dry_run, source: &source, report: &report };
     answer.show(&mut cli, notebook.store())?;
     Ok(if report.failed.is_empty() { 0 } else { FailureKind::User.exit_code() })
 }
 
-fn read(cli: &mut Cli<'_>, input: &Path, format: TransferFormat) -> Result<TransferSource, Failure> {
-    let from_stdin = input == Path::new("-");
+/// What the command line says of the format.
+struct Wanted<'a> {
+    format: Option<TransferFormat>,
+    from: Option<&'a str>,
+    keep_secrets: bool,
+}
+
+/// What was read.
+struct Input {
+    source: TransferSource,
+    /// The name of its format.
+    format: String,
+    /// It is another program's own file.
+    is_foreign: bool,
+}
+
+const HINT: &str = "give a file that `memories export` or another program wrote";
+
+/// Reads the input in the format that is named, else in that of another program that it is in, else in that of the
+/// ending of its name.
+fn find(cli: &mut Cli<'_>, input: &Path, wanted: Wanted<'_>) -> Result<Input, Failure> {
+    let by_name = format_of(input, wanted.format);
+    let is_other =
+        |format: &TransferFormat| matches!(format, TransferFormat::Sqlite | TransferFormat::Markdown);
+    let own = by_name.as_ref().ok().filter(|format| wanted.format.is_some() || is_other(format)).copied();
+    if let Some(format) = own.filter(|_| wanted.from.is_none()) {
+        return Ok(Input {
+            source: read(cli, input, format)?,
+            format: format.to_string(),
+            is_foreign: false,
+        });
+    }
+    if by_name.is_err() && !input.exists() && wanted.from.is_none() {
+        return Err(by_name.err().unwrap_or_else(|| Failure::user("there is no such file")));
+    }
     cli.refuse_terminal(input)?;
-    const HINT: &str = "give a file that `memories export` or another program wrote";
-    let named = |error: Refused| {
-        let failure = Failure::from(error);
-        let name = if from_stdin { "stdin".to_owned() } else { format!("`{}`", input.display()) };
-        Failure { cause: failure.cause.context(name), ..failure }
-    };
+    if input.is_dir() {
+        return foreign_folder(input, &wanted);
+    }
+    let bytes = cli.read_file(input, HINT)?;
+    if let Some(foreign) = foreign_file(input, &bytes, &wanted)? {
+        return Ok(foreign);
+    }
+    let format = by_name?;
+    let source = transfer::read(&bytes, format).map_err(|error| named(input, error))?;
+    Ok(Input { source, format: format.to_string(), is_foreign: false })
+}
+
+#[cfg(feature = "formats")]
+fn foreign_folder(input: &Path, wanted: &Wanted<'_>) -> Result<Input, Failure> {
+    let Foreign { source, format } = foreign::read_folder(input, wanted.from, wanted.keep_secrets)?;
+    Ok(Input { source, format: format.to_owned(), is_foreign: true })
+}
+
+#[cfg(not(feature = "formats"))]
+fn foreign_folder(input: &Path, _: &Wanted<'_>) -> Result<Input, Failure> {
+    Err(Failure::user(format!("`{}` is a folder", input.display())).hint(NO_FORMATS))
+}
+
+#[cfg(feature = "formats")]
+fn foreign_file(input: &Path, bytes: &[u8], wanted: &Wanted<'_>) -> Result<Option<Input>, Failure> {
+    let name = input.display().to_string();
+    let found = foreign::read_bytes(&name, bytes, wanted.from, wanted.keep_secrets)?;
+    Ok(found.map(|Foreign { source, format }| Input { source, format: format.to_owned(), is_foreign: true }))
+}
+
+#[cfg(not(feature = "formats"))]
+fn foreign_file(_: &Path, _: &[u8], wanted: &Wanted<'_>) -> Result<Option<Input>, Failure> {
+    match wanted.from {
+        Some(name) => Err(Failure::user(format!("this build does not read `{name}`")).hint(NO_FORMATS)),
+        None => Ok(None),
+    }
+}
+
+/// The program was built without the formats of other programs.
+#[cfg(not(feature = "formats"))]
+const NO_FORMATS: &str = "build with the feature `formats`";
+
+/// The failure with the name of the input.
+fn named(input: &Path, error: Refused) -> Failure {
+    let failure = Failure::from(error);
+    let is_stdin = input == Path::new("-");
+    let name = if is_stdin { "stdin".to_owned() } else { format!("`{}`", input.display()) };
+    Failure { cause: failure.cause.context(name), ..failure }
+}
+
+fn read(cli: &mut Cli<'_>, input: &Path, format: TransferFormat) -> Result<TransferSource, Failure> {
+    cli.refuse_terminal(input)?;
     if format == TransferFormat::Sqlite && input.is_file() {
         // Opened here first because the error is clearer than that of SQLite.
         File::open(input).map_err(|error| unreadable(input, error).hint(HINT))?;
-        return transfer::read_database(input).map_err(named);
+        return transfer::read_database(input).map_err(|error| named(input, error));
     }
-    transfer::read(&cli.read_file(input, HINT)?, format).map_err(named)
+    transfer::read(&cli.read_file(input, HINT)?, format).map_err(|error| named(input, error))
 }
 
 /// The counts that are not 0, and those in `always`: `3 stored, 1 duplicate`.
@@ -153,7 +247,7 @@ fn counts(report: &MergeReport, always: &[&str]) -> String {
 
 struct ImportAnswer<'a> {
     input: &'a Path,
-    format: TransferFormat,
+    format: &'a str,
     dry_run: bool,
     source: &'a TransferSource,
     report: &'a MergeReport,
@@ -247,7 +341,7 @@ impl ImportAnswer<'_> {
             .map(|(at, problem)| json!({"at": at.to_string(), "error": problem}))
             .collect();
         json!({
-            "source": self.input.display().to_string(), "format": self.format.to_string(),
+            "source": self.input.display().to_string(), "format": self.format,
             "dry_run": self.dry_run, "file": store.path().display().to_string(), "stored": report.stored,
             "revised": report.revised, "already_there": report.already_there,
             "duplicates": unstored(&report.duplicates, "entry"), "skipped": unstored(&report.skipped, "why"),

@@ -18,6 +18,8 @@ mod episode;
 mod export;
 mod extract;
 mod fmt;
+#[cfg(feature = "formats")]
+mod foreign;
 mod forget;
 mod frontier;
 mod goals;
