@@ -33,6 +33,8 @@ pub use source::{LeftOut, TransferSource};
 
 #[cfg(feature = "formats")]
 pub use bridge::source_of;
+#[cfg(feature = "formats")]
+pub use secrets::mask_sections;
 
 /// Names of the formats of other programs.
 #[cfg(feature = "formats")]

@@ -3,8 +3,10 @@
 use std::borrow::Cow;
 
 use crate::transfer::place::PlaceReference;
-use crate::transfer::{Item, SourceItem};
+use crate::transfer::source::{Item, SourceItem};
 use memories_document::Section;
+#[cfg(feature = "formats")]
+use memories_document::types::{Memory, Scope};
 use memories_llm::redact::redact;
 
 /// The items of a source without secrets.
@@ -71,4 +73,19 @@ fn texts_of_section(section: &mut Section) -> Vec<&mut String> {
         texts.extend([&mut way.action, &mut way.name]);
     }
     texts
+}
+
+/// Masks the secrets of sections that other programs read.
+#[cfg(feature = "formats")]
+pub fn mask_sections(sections: &mut [(Scope, Section)]) {
+    for (_, section) in sections {
+        let mut memories = std::mem::take(&mut section.memories);
+        let texts = memories.iter_mut().flat_map(Memory::texts_mut).chain(texts_of_section(section));
+        for text in texts {
+            if let Some(masked) = redact(text) {
+                *text = masked.text;
+            }
+        }
+        section.memories = memories;
+    }
 }

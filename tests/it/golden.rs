@@ -129,7 +129,9 @@ fn has_feature(name: &str) -> bool {
         "proxy" => cfg!(feature = "proxy"),
         "sqlite" => cfg!(feature = "sqlite"),
         "sync" => cfg!(feature = "sync"),
-        "full" => ["agents", "formats", "mcp", "page", "proxy", "sqlite", "sync"].into_iter().all(has_feature),
+        "full" => {
+            ["agents", "formats", "mcp", "page", "proxy", "sqlite", "sync"].into_iter().all(has_feature)
+        }
         other => panic!("no feature is called `{other}`"),
     }
 }

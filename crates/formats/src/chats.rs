@@ -53,12 +53,7 @@ fn chatgpt(object: &Object, mapping: &Object) -> ForeignConversation {
     if !mapping.contains_key(&node) {
         // Without a current message the last one without an answer counts.
         let is_leaf = |node: &Value| node.get("children").and_then(Value::as_array).is_none_or(Vec::is_empty);
-        node = mapping
-            .iter()
-            .filter(|(_, node)| is_leaf(node))
-            .next_back()
-            .map(|(id, _)| id.clone())
-            .unwrap_or_default();
+        node = mapping.iter().rfind(|(_, node)| is_leaf(node)).map(|(id, _)| id.clone()).unwrap_or_default();
     }
     let (mut seen, mut messages) = (HashSet::new(), Vec::new());
     while let Some(Value::Object(fields)) = mapping.get(&node).filter(|_| seen.insert(node.clone())) {

@@ -34,6 +34,8 @@ pub struct Folder {
     pub(crate) files: Vec<File>,
     /// What was not read, without notes.
     pub(crate) left_out: Found,
+    /// Paths of everything else, which no note may take.
+    pub(crate) others: Vec<String>,
     bytes: usize,
 }
 
@@ -72,6 +74,9 @@ impl Folder {
                 continue;
             };
             let inner = format!("{prefix}{name}");
+            if !kind.is_file() {
+                self.others.push(inner.clone());
+            }
             if name.starts_with('.') {
                 self.left_out.leave_out("hidden files and folders", 1, "their names begin with a dot");
             } else if kind.is_symlink() {

@@ -57,7 +57,7 @@ impl Format {
             Format::ClaudeCode => {
                 matches!(&source.content, Content::Folder(folder) if claude_code::is_one(folder))
             }
-            Format::Notes => matches!(source.content, Content::Folder(_)),
+            Format::Notes => matches!(&source.content, Content::Folder(folder) if !folder.files.is_empty()),
             Format::WorldInfo => object(world_info::is_one),
             Format::CharacterCard => {
                 matches!(source.content, Content::Png(_) | Content::Zip(_)) || object(card::is_one)
@@ -80,7 +80,7 @@ impl Format {
                 let value = charx::card(&mut found, bytes)?;
                 card::read(&mut found, &value);
             }
-            _ if !self.is_format_of(source) => return Err(self.mismatch(&source.name)),
+            _ if !self.is_format_of(source) => return Err(self.mismatch()),
             (Format::ServerMemory, content) => server_memory::read(&mut found, content),
             (Format::ClaudeCode, Content::Folder(folder)) => claude_code::read(&mut found, folder),
             (Format::Notes, Content::Folder(folder)) => notes::read(&mut found, folder),
@@ -89,18 +89,18 @@ impl Format {
             (Format::CharacterCard, Content::Json(value)) => card::read(&mut found, value),
             (Format::AiDungeon, Content::Json(value)) => ai_dungeon::read(&mut found, value),
             (Format::NovelAi, Content::Json(Value::Object(book))) => novelai::read(&mut found, book),
-            _ => return Err(self.mismatch(&source.name)),
+            _ => return Err(self.mismatch()),
         }
         Ok(found)
     }
 
-    fn mismatch(self, name: &str) -> Refused {
+    fn mismatch(self) -> Refused {
         let hint = match self {
             Format::ClaudeCode => "give the folder that holds `MEMORY.md`",
             Format::Notes => "give the folder of the notes",
             Format::CharacterCard => "give a card as JSON, PNG or CHARX",
             _ => "give the file as the other program wrote it, or leave `--from` out",
         };
-        Refused::fix(format!("`{name}` is not in the format {self}"), hint)
+        Refused::fix(format!("it is not in the format {self}"), hint)
     }
 }

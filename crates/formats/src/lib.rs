@@ -35,6 +35,7 @@ mod card;
 mod charx;
 mod chats;
 mod claude_code;
+mod failures;
 mod folder;
 mod format;
 mod found;
@@ -42,18 +43,28 @@ mod json;
 mod kind;
 mod lore;
 mod markdown;
+mod marked;
 mod mem0;
 mod notes;
 mod novelai;
 mod png;
+mod said;
 mod server_memory;
 mod source;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_of_writers;
+mod vault;
 mod world_info;
+mod world_info_out;
 
 pub use chats::{ForeignConversation, conversations};
+pub use failures::{for_agents, for_codex};
 pub use folder::Folder;
 pub use format::Format;
 pub use found::{Found, LeftOut, Note, Subject};
+pub use marked::with_section;
 pub use source::{Content, Source};
+pub use vault::{Vault, vault};
+pub use world_info_out::{WorldInfo, world_info};

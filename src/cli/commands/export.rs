@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use strum::VariantNames as _;
-
 use crate::cli::commands::common::{counted, no_section, read_existing, resolve_scope};
+#[cfg(feature = "formats")]
+use crate::cli::commands::export_foreign::ForeignExport;
+use crate::cli::commands::export_format::{ExportFormat, ForeignTarget, TARGETS};
 use crate::cli::context::Cli;
 use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
@@ -17,33 +18,44 @@ use memories_notebook::Notebook;
 use memories_notebook::files::Files;
 use memories_store::{Existing, Store, write_file};
 
-/// Write memories as JSON, JSONL, SQLite or Markdown
+/// Write memories as JSON, JSONL, SQLite or Markdown, or as other programs read them
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 All entries are exported, struck and ephemeral ones too, with all their fields,
 and so are names, visits and tried actions of places. Text that people wrote
 around them is not. `memories import` restores everything that was exported.
 
+world-info, obsidian, agents-md and codex are what other programs read, without
+what is struck and without secrets. An export to the same FILE brings it up to
+date: what others wrote there stays byte for byte, and so does a note that was
+changed by hand.
+
 Examples:
   memories export memories.jsonl
   memories export memories.db --force       replace an existing file
   memories export --scope 23 --scope world | jq .title
   memories export --live --format markdown shared.txt
+  memories export --format world-info worlds/River.json
+  memories export --format obsidian ~/vault/River
+  memories export --format agents-md AGENTS.md
+  memories export --format codex ~/.codex/memories_extensions/memories
 
 JSONL: a line for each place, {scope, name, visits, episodes, tried}, and for
 each memory, {scope, category, title, text, persistence, status, context,
 see_also, reference, fields}. JSON: {version, sections: [{…, memories}]}.
 SQLite: the tables `memories`, `places`, `tried`; see
 `docs/guide/import-export.md`.
-With --json: {version, format, file, section_count, memory_count, tried_count};
-for stdout it means `--format json`.")]
+With --json: {version, format, file, section_count, memory_count, tried_count},
+for other programs' formats {…, section_count, written_count, kept}; for stdout
+it means `--format json`.")]
 pub(crate) struct ExportArgs {
-    /// The file to write; `-` is stdout
+    /// The file or folder to write; `-` is stdout
     #[arg(value_name = "FILE", default_value = "-", hide_default_value = true)]
     output: PathBuf,
-    /// json, jsonl, sqlite or markdown [default: by the ending of FILE, else jsonl]
+    /// json, jsonl, sqlite, markdown, world-info, obsidian, agents-md or codex [default: by the ending of FILE, else
+    /// jsonl]
     #[arg(long, value_name = "FORMAT")]
-    format: Option<TransferFormat>,
+    format: Option<ExportFormat>,
     /// Only this scope or the place of this name; repeatable
     #[arg(long = "scope", value_name = "SCOPE", allow_negative_numbers = true)]
     scopes: Vec<String>,
@@ -67,13 +79,18 @@ pub(super) fn format_of(path: &Path, given: Option<TransferFormat>) -> Result<Tr
 /// The facts about this command.
 pub(crate) const FACTS: Facts = Facts {
     reads: true,
-    completes: &[("FORMAT", Candidates::Values(TransferFormat::VARIANTS))],
+    completes: &[("FORMAT", Candidates::Values(TARGETS))],
     ..Facts::of(Group::Exchange)
 };
 
 pub fn run(mut cli: Cli<'_>, args: ExportArgs) -> Result<u8, Failure> {
     let ExportArgs { output, format, scopes, live, force } = args;
     let to_stdout = output == Path::new("-");
+    let format = match format {
+        Some(ExportFormat::Foreign(target)) => return run_foreign(cli, &output, target, &scopes),
+        Some(ExportFormat::Own(format)) => Some(format),
+        None => None,
+    };
     let format = match format {
         // With stdout as the target, `--json` chooses the format.
         None if to_stdout && cli.ui.json => TransferFormat::Json,
@@ -95,10 +112,7 @@ pub fn run(mut cli: Cli<'_>, args: ExportArgs) -> Result<u8, Failure> {
         let failure = Failure::user(format!("`{}` {what}", output.display()));
         return Err(failure.hint("export to another file"));
     }
-    let wanted = scopes
-        .iter()
-        .map(|name| resolve_scope(&cli.settings.working_folder, store, name))
-        .collect::<Result<Vec<_>, _>>()?;
+    let wanted = wanted(&cli, store, &scopes)?;
     let (sections, free_lines) = sections(&notebook, &wanted, live)?;
     let bytes = transfer::write(&sections, format)?;
     let existing = if force { Existing::Replace } else { Existing::Keep };
@@ -118,6 +132,30 @@ pub fn run(mut cli: Cli<'_>, args: ExportArgs) -> Result<u8, Failure> {
         cli.ui.notice(&format!("{lines} outside of entries not exported"));
     }
     Ok(0)
+}
+
+fn wanted(cli: &Cli<'_>, store: &Store, scopes: &[String]) -> Result<Vec<Scope>, Failure> {
+    scopes.iter().map(|name| resolve_scope(&cli.settings.working_folder, store, name)).collect()
+}
+
+#[cfg(feature = "formats")]
+fn run_foreign(
+    mut cli: Cli<'_>,
+    output: &Path,
+    target: ForeignTarget,
+    scopes: &[String],
+) -> Result<u8, Failure> {
+    let notebook = cli.notebook()?;
+    let wanted = wanted(&cli, notebook.store(), scopes)?;
+    let (mut sections, _) = sections(&notebook, &wanted, true)?;
+    transfer::mask_sections(&mut sections);
+    let export = ForeignExport { output, target, sections: &sections, is_whole: wanted.is_empty() };
+    export.run(&mut cli, notebook.store())
+}
+
+#[cfg(not(feature = "formats"))]
+fn run_foreign(_: Cli<'_>, _: &Path, target: ForeignTarget, _: &[String]) -> Result<u8, Failure> {
+    Err(Failure::user(format!("this build does not write {target}")).hint("build with the feature `formats`"))
 }
 
 /// The wanted sections in the order of the file, and the number of free lines, which are not exported.

@@ -18,11 +18,13 @@ pub(crate) struct Foreign {
     pub format: &'static str,
 }
 
-/// Reads a folder.
-pub(crate) fn read_folder(path: &Path, from: Option<&str>, keep_secrets: bool) -> Result<Foreign, Failure> {
-    let source = Source::of_folder(&path.display().to_string(), Folder::read(path)?);
-    let found = read(&source, from, keep_secrets)?;
-    found.ok_or_else(|| Failure::user(format!("`{}` holds no notes", path.display())))
+/// Reads a folder; none if it holds no notes.
+pub(crate) fn read_folder(
+    path: &Path,
+    from: Option<&str>,
+    keep_secrets: bool,
+) -> Result<Option<Foreign>, Failure> {
+    read(&Source::of_folder(&path.display().to_string(), Folder::read(path)?), from, keep_secrets)
 }
 
 /// Reads the bytes of a file; none if no other program wrote it.
@@ -49,7 +51,10 @@ fn read(source: &Source, from: Option<&str>, keep_secrets: bool) -> Result<Optio
         None => Format::find(source),
     };
     let Some(format) = format else { return Ok(None) };
-    let found = format.read(source)?;
+    let found = format.read(source).map_err(|error| {
+        let failure = Failure::from(error);
+        Failure { cause: failure.cause.context(format!("`{}`", source.name)), ..failure }
+    })?;
     let name = Format::NAMES[format as usize];
     Ok(Some(Foreign { source: source_of(found, keep_secrets), format: name }))
 }

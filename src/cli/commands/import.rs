@@ -166,13 +166,16 @@ fn find(cli: &mut Cli<'_>, input: &Path, wanted: Wanted<'_>) -> Result<Input, Fa
             is_foreign: false,
         });
     }
-    if by_name.is_err() && !input.exists() && wanted.from.is_none() {
-        return Err(by_name.err().unwrap_or_else(|| Failure::user("there is no such file")));
-    }
     cli.refuse_terminal(input)?;
-    if input.is_dir() {
-        return foreign_folder(input, &wanted);
+    let is_folder = input.is_dir();
+    if is_folder && let Some(foreign) = foreign_folder(input, &wanted)? {
+        return Ok(foreign);
     }
+    let is_there = input == Path::new("-") || input.exists();
+    let by_name = match by_name {
+        Err(failure) if is_folder || !is_there => return Err(failure),
+        by_name => by_name,
+    };
     let bytes = cli.read_file(input, HINT)?;
     if let Some(foreign) = foreign_file(input, &bytes, &wanted)? {
         return Ok(foreign);
@@ -183,14 +186,14 @@ fn find(cli: &mut Cli<'_>, input: &Path, wanted: Wanted<'_>) -> Result<Input, Fa
 }
 
 #[cfg(feature = "formats")]
-fn foreign_folder(input: &Path, wanted: &Wanted<'_>) -> Result<Input, Failure> {
-    let Foreign { source, format } = foreign::read_folder(input, wanted.from, wanted.keep_secrets)?;
-    Ok(Input { source, format: format.to_owned(), is_foreign: true })
+fn foreign_folder(input: &Path, wanted: &Wanted<'_>) -> Result<Option<Input>, Failure> {
+    let found = foreign::read_folder(input, wanted.from, wanted.keep_secrets)?;
+    Ok(found.map(|Foreign { source, format }| Input { source, format: format.to_owned(), is_foreign: true }))
 }
 
 #[cfg(not(feature = "formats"))]
-fn foreign_folder(input: &Path, _: &Wanted<'_>) -> Result<Input, Failure> {
-    Err(Failure::user(format!("`{}` is a folder", input.display())).hint(NO_FORMATS))
+fn foreign_folder(input: &Path, wanted: &Wanted<'_>) -> Result<Option<Input>, Failure> {
+    foreign_file(input, &[], wanted)
 }
 
 #[cfg(feature = "formats")]

@@ -16,6 +16,9 @@ mod digest;
 mod edit;
 mod episode;
 mod export;
+#[cfg(feature = "formats")]
+mod export_foreign;
+mod export_format;
 mod extract;
 mod fmt;
 #[cfg(feature = "formats")]
