@@ -105,8 +105,15 @@ impl Folder {
                 let text = text_without_mark(&text).replace("\r\n", "\n");
                 self.files.push(File { path: inner, text });
             }
-            Ok(Err(_)) => self.left_out.leave_out("files", 1, "they are not UTF-8"),
-            Err(_) => self.left_out.leave_out("files", 1, "they cannot be read, or are larger than 16 MiB"),
+            unread => {
+                let why = if unread.is_ok() {
+                    "they are not UTF-8"
+                } else {
+                    "they cannot be read, or are larger than 16 MiB"
+                };
+                self.left_out.leave_out("files", 1, why);
+                self.others.push(inner);
+            }
         }
         Ok(())
     }

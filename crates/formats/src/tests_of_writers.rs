@@ -59,7 +59,7 @@ fn a_vault_keeps_the_notes_of_people() {
     let again = vault(&world, &Folder::of_text(path, text));
     assert_eq!((again.same, again.write.len()), (1, 1));
     let by_hand = Folder::of_text(path, &format!("{text}\nby hand\n"));
-    assert_eq!(vault(&world, &by_hand).changed, [path.clone()]);
+    assert_eq!(vault(&world, &by_hand).changed, std::slice::from_ref(path));
     let moved = vault(&sections(&WORLD.replace("dusk", "dawn")), &Folder::of_text("Places/ford.md", text));
     assert_eq!(moved.write[0].0, "Places/ford.md", "a note that a person moved is brought up to date there");
 }
