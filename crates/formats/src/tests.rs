@@ -130,13 +130,17 @@ fn no_link_of_a_folder_is_followed() {
     let folder = tempfile::tempdir().unwrap();
     let outside = tempfile::tempdir().unwrap();
     #[allow(clippy::disallowed_methods)]
-    fs::write(outside.path().join("secret.md"), "secret").unwrap();
+    {
+        fs::write(outside.path().join("secret.md"), "secret").unwrap();
+        fs::write(folder.path().join("own.md"), "It is here.").unwrap();
+    }
     std::os::unix::fs::symlink(outside.path(), folder.path().join("out")).unwrap();
     std::os::unix::fs::symlink(outside.path().join("secret.md"), folder.path().join("a.md")).unwrap();
     std::os::unix::fs::symlink(folder.path(), folder.path().join("round")).unwrap();
     let source = Source::of_folder("x", Folder::read(folder.path()).unwrap());
     let found = Format::Notes.read(&source).unwrap();
-    assert_eq!((found.notes.len(), left_out(&found)), (0, vec!["links (3)".to_owned()]));
+    assert_eq!((found.notes.len(), left_out(&found)), (1, vec!["links (3)".to_owned()]));
+    assert_eq!(found.notes[0].text, "It is here.");
 }
 
 #[test]

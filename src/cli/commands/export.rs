@@ -18,7 +18,7 @@ use memories_notebook::Notebook;
 use memories_notebook::files::Files;
 use memories_store::{Existing, Store, write_file};
 
-/// Write memories as JSON, JSONL, SQLite or Markdown, or as other programs read them
+/// Write memories as JSON, SQLite or Markdown, or for other programs
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 All entries are exported, struck and ephemeral ones too, with all their fields,
