@@ -94,8 +94,8 @@ fn completions_know_every_command_and_flag() {
 /// The values that help lists, by command and flag.
 #[test]
 fn completions_know_the_values_of_flags() {
-    let all = ["json", "jsonl", "sqlite", "markdown", "world-info", "obsidian", "agents-md", "codex"];
-    let exported = if cfg!(feature = "formats") { &all[..] } else { &all[..4] };
+    let exported =
+        &["json", "jsonl", "sqlite", "markdown", "world-info", "obsidian", "agents-md", "codex"][..];
     for (words, expected) in [
         (&["recall", "23", "--format", ""][..], &["text", "markdown", "xml"][..]),
         (&["map", "--format", ""], &["mermaid", "dot", "json", "svg"]),
