@@ -215,6 +215,20 @@ fn of_hooks(world: &World, texts: &[String]) -> Vec<(&'static str, String)> {
     found
 }
 
+/// What other programs give to their models.
+fn of_exports(world: &World) -> Vec<(&'static str, String)> {
+    let export = |format: &str| printed(world, &["export", "-", "--format", format], "");
+    let book: Value = serde_json::from_str(&export("world-info")).unwrap();
+    let entries = book["entries"].as_object().unwrap().values();
+    let contents: Vec<&str> = entries.map(|entry| entry["content"].as_str().unwrap()).collect();
+    assert!(contents.iter().any(|content| content.contains("The kitchen keeps number 0.")), "{book}");
+    let agents = export("agents-md");
+    assert!(agents.contains(" failed"), "{agents}");
+    let marks = ["<!-- memories: begin -->", "<!-- memories: end -->"];
+    let agents = marks.iter().fold(agents, |text, mark| text.replacen(mark, "", 1));
+    vec![("export, world-info", contents.join("\n")), ("export, agents-md", agents)]
+}
+
 /// The messages of a request but the user's.
 fn woven(request: &Value) -> String {
     let messages = request["messages"].as_array().unwrap().iter();
@@ -341,6 +355,7 @@ fn a_model_reads_nothing_hidden_and_no_tag_of_its_agent_at_any_door() {
         let mut doors = of_commands(&world, &texts);
         let few = if texts_made > TEXTS { 2 } else { TEXTS };
         doors.extend(of_hooks(&world, &texts[..few]));
+        doors.extend(of_exports(&world));
         doors.extend(of_chats(&world, &upstream, &proxy));
         doors.extend(of_mcp(&mut world.serve(&["--agent", "alex"]), &texts));
         for (door, text) in doors {

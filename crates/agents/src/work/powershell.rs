@@ -12,10 +12,19 @@ const RESERVED: [&str; 20] = [
     "function", "if", "param", "process", "return", "switch", "throw", "try", "while",
 ];
 
+/// Most brackets in one another. A line with more is not understood: each level takes a part of the stack, and the
+/// commands of a block are read once for each block around them.
+const DEEPEST: usize = 32;
+
 /// Splits a line; `None` where it is no list of simple commands.
 pub(super) fn split(text: &str) -> Option<Vec<(Simple, Operator)>> {
     let text: Vec<char> = text.replace("\r\n", "\n").chars().collect();
-    let mut lexer = Lexer { text: &text, at: 0 };
+    list(&text, 0)
+}
+
+/// The same for a part of a line, which stands in that many brackets.
+fn list(text: &[char], depth: usize) -> Option<Vec<(Simple, Operator)>> {
+    let mut lexer = Lexer { text, at: 0, depth };
     let mut commands: Vec<(Simple, Operator)> = Vec::new();
     let mut command = Simple::default();
     loop {
@@ -91,6 +100,8 @@ pub(super) fn inner(command: &Simple) -> Option<String> {
 struct Lexer<'a> {
     text: &'a [char],
     at: usize,
+    /// The number of brackets around it.
+    depth: usize,
 }
 
 impl Lexer<'_> {
@@ -139,7 +150,7 @@ impl Lexer<'_> {
     fn block(&mut self) -> Option<Vec<(Simple, Operator)>> {
         let start = self.at + 1;
         self.nested(&mut Word::default())?;
-        split(&self.text[start..self.at - 1].iter().collect::<String>())
+        list(&self.text[start..self.at - 1], self.depth + 1)
     }
 
     /// A word or a redirection of a command.
@@ -318,8 +329,18 @@ impl Lexer<'_> {
     /// Brackets with all that is in them. Quotes in them are read, so that no bracket in a text counts.
     fn nested(&mut self, word: &mut Word) -> Option<()> {
         word.is_expanded = true;
+        self.depth += 1;
+        let read = self.brackets(word);
+        self.depth -= 1;
+        read
+    }
+
+    fn brackets(&mut self, word: &mut Word) -> Option<()> {
         let mut open = Vec::new();
         loop {
+            if self.depth + open.len() > DEEPEST {
+                return None;
+            }
             match self.peek()? {
                 '(' => open.push(')'),
                 '{' => open.push('}'),
@@ -356,6 +377,15 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_line_of_many_brackets_is_not_understood_and_costs_little() {
+        for (open, close) in [("&{", "}"), ("& { ", " }"), ("x \"$(", ")\""), ("x (", ")"), ("x $(", ")")] {
+            let nested = |depth: usize| format!("{}a{}", open.repeat(depth), close.repeat(depth));
+            assert!(split(&nested(8)).is_some(), "{open}");
+            assert_eq!(split(&nested(10_000)), None, "{open}");
+        }
+    }
 
     fn shown(text: &str) -> Option<Vec<String>> {
         let commands = split(text)?;
