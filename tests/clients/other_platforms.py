@@ -70,7 +70,7 @@ class Program:
             "WINEPREFIX": str(folder.parent / "wine"), "USERPROFILE": str(folder), "TERM": "dumb",
         }
 
-    def start(self, *arguments: str, **options: object) -> subprocess.Popen[bytes]:
+    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
             [*self.command, *arguments], cwd=self.folder, env=self.environment, stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,

@@ -1,4 +1,4 @@
-//! What fails in the folders of a repository, and what resolved it, as agents read it in a file of instructions.
+//! The commands that failed in the folders of a repository and what resolved them, for the instructions of agents.
 
 use memories_document::Section;
 use memories_document::types::text::{backtick_fence, truncate};

@@ -32,7 +32,7 @@ pub struct Folder {
     /// Names of the folder and of the one above it.
     pub(crate) names: Vec<String>,
     pub(crate) files: Vec<File>,
-    /// What was not read, without notes.
+    /// The counts of files that were not read. It has no notes.
     pub(crate) left_out: Found,
     /// Paths of everything else, which no note may take.
     pub(crate) others: Vec<String>,

@@ -17,7 +17,7 @@ use memories_document::types::unknown_name;
 pub enum Format {
     /// The knowledge graph of the MCP server `server-memory`.
     ServerMemory,
-    /// What mem0's `get_all` gives.
+    /// The answer of mem0's `get_all`.
     #[strum(to_string = "mem0")]
     Mem0,
     /// A folder with `MEMORY.md`, as Claude Code keeps it.

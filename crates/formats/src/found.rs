@@ -1,4 +1,4 @@
-//! What a reader makes of a source: notes, their subjects, and what was left out.
+//! The result of a reader: notes, their subjects, and a count of all that was left out.
 
 /// The subject of a note, by its name. The caller makes a scope of it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
@@ -23,7 +23,7 @@ pub enum Subject {
 /// A note of a source.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Note {
-    /// What it is about.
+    /// Its subject.
     pub subject: Subject,
     /// Its title, if the source gives one.
     pub title: Option<String>,
@@ -61,7 +61,7 @@ pub struct Found {
     pub notes: Vec<Note>,
     /// Subjects that are named, with notes or without.
     pub subjects: Vec<Subject>,
-    /// What was left out.
+    /// The parts of which no note is made.
     pub left_out: Vec<LeftOut>,
 }
 

@@ -1,4 +1,4 @@
-//! What a section says to readers in other programs.
+//! The parts of a section that readers in other programs see.
 
 use memories_document::Section;
 use memories_document::types::model_text::ModelText;

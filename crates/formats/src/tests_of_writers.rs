@@ -1,4 +1,4 @@
-//! What is written: links lead somewhere, and what others wrote stays.
+//! The writers: their links lead to notes, and the entries of others stay.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -39,7 +39,7 @@ fn a_book_brings_its_own_entries_up_to_date_and_leaves_all_others() {
     assert_eq!(read["entries"]["1"]["disable"], true);
     let back = world_info(Some(&third.text), &changed, true).unwrap();
     assert_eq!(back.text, second.text, "a section that is back is switched on");
-    // What is imported again are the entries of others.
+    // An import of this book takes the entries of others alone.
     let found = Format::WorldInfo.read(&Source::of_bytes("x", back.text.as_bytes())).unwrap();
     assert_eq!(found.notes.iter().map(|note| note.text.as_str()).collect::<Vec<_>>(), ["theirs"]);
     assert!(

@@ -26,7 +26,7 @@ pub(super) struct Figures {
     pub(super) read: ReadStats,
     /// Counts over the steps.
     pub(super) tally: Tally,
-    /// What the turns changed.
+    /// The effects of the turns.
     pub(super) effects: Effects,
     /// The descriptions of places.
     pub(super) descriptions: Descriptions,

@@ -209,7 +209,7 @@ impl Lexer<'_> {
         Some(operator)
     }
 
-    /// What is behind `--%` goes to the program as it is, up to a pipe or the end of the line.
+    /// Takes the words behind `--%` as they are, up to a pipe or the end of the line.
     fn verbatim(&mut self, command: &mut Simple) -> Option<()> {
         let start = self.at;
         while self.next_if(|c| !matches!(c, '\n' | '|')) {}

@@ -74,7 +74,7 @@ fn lines_of_powershell() {
     ] {
         assert_ne!(read(one).action, read(other).action, "{one} | {other}");
     }
-    // What both shells read in the same way is the same action.
+    // A line that both shells read alike is one action.
     for text in ["cargo test --all", "npm test && npm run 'a b'", "a | b; c"] {
         assert_eq!(read(text).action, action(text), "{text}");
     }
