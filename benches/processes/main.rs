@@ -44,6 +44,9 @@ use table::Table;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+/// The date of what is added, so that it is the same on each day.
+const DATE: &str = "2026-01-31";
+
 const KB: usize = 1000;
 const MB: usize = 1000 * KB;
 
@@ -141,7 +144,7 @@ impl Bench {
     fn memories_add(&self, file: &Path, id: u64, title: &str) -> Command {
         let mut command = self.memories(file);
         command.arg("add").arg(id.to_string()).args(["--title", title, "--text"]);
-        command.arg(unlike_any_other(title));
+        command.arg(unlike_any_other(title)).args(["--date", DATE]);
         command
     }
 

@@ -12,7 +12,7 @@ use memories::types::{Memory, Scope};
 use crate::files::memories_file;
 use crate::measure::quantile;
 use crate::table::Table;
-use crate::{Bench, KB, unlike_any_other};
+use crate::{Bench, DATE, KB, unlike_any_other};
 
 const WRITERS: usize = 32;
 
@@ -145,7 +145,9 @@ fn kill_after(mut command: Command, moment: Duration) {
 /// The content of the file after a complete `add`.
 fn with_memory(text: &str, id: u64, title: &str) -> String {
     let mut document = Document::parse(text.to_owned());
-    let memory = Memory::new("NOTE".parse().expect("a category"), title.to_owned(), unlike_any_other(title));
+    let mut memory =
+        Memory::new("NOTE".parse().expect("a category"), title.to_owned(), unlike_any_other(title));
+    memory.provenance.date = Some(DATE.to_owned());
     document.add(&Scope::Location(id), "", &memory).expect("the memory can be added");
     document.into_text().expect("the file can be written")
 }

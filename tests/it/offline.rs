@@ -62,7 +62,7 @@ fn context(facts: &Value) -> TurnContext {
     let changes = Changes::of(&turn, before.id != after.id);
     TurnContext {
         changes,
-        effect: effect_of(&turn, changes, Replies::built_in(), Earlier::default(), None),
+        effect: effect_of(&turn, changes, &Replies::default(), Earlier::default(), None),
         turn,
         episode: played["episode"].as_u64().unwrap_or(1),
         number: 1,

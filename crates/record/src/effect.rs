@@ -307,7 +307,7 @@ mod tests {
         let mut turn = json!({"action": action, "response": reply, "location": 1});
         turn.as_object_mut().unwrap().extend(facts.as_object().cloned().unwrap_or_default());
         let turn = Turn::from_value(&turn).unwrap();
-        effect_of(&turn, Changes::of(&turn, false), Replies::built_in(), Earlier::default(), None)
+        effect_of(&turn, Changes::of(&turn, false), &Replies::default(), Earlier::default(), None)
     }
 
     fn pairs(world_changed: Option<bool>) -> Value {
@@ -387,7 +387,7 @@ mod tests {
             effect_of(
                 &turn,
                 Changes::of(&turn, false),
-                Replies::built_in(),
+                &Replies::default(),
                 Earlier { attempt: Some(&earlier), is_wall: false },
                 None,
             )
@@ -412,7 +412,7 @@ mod tests {
             let turn = json!({"action": "down", "response": reply, "location": 1, "score_before": 1, "score_after": 1});
             let turn = Turn::from_value(&turn).unwrap();
             let earlier = Earlier { attempt: None, is_wall: true };
-            effect_of(&turn, Changes::of(&turn, false), Replies::built_in(), earlier, None)
+            effect_of(&turn, Changes::of(&turn, false), &Replies::default(), earlier, None)
         };
         assert_eq!(at_wall("A wall of brick is there."), Effect::NoWay);
         assert_eq!(at_wall("This won't do."), Effect::NoWay);
@@ -423,7 +423,7 @@ mod tests {
     fn a_model_may_state_what_the_reply_means_but_no_fact() {
         let turn = Turn::new("drücke Knopf", "Es rumpelt.", None);
         let stated = |stated| {
-            effect_of(&turn, Changes::of(&turn, false), Replies::built_in(), Earlier::default(), Some(stated))
+            effect_of(&turn, Changes::of(&turn, false), &Replies::default(), Earlier::default(), Some(stated))
         };
         assert_eq!(stated(Effect::Refused), Effect::Refused);
         assert_eq!(stated(Effect::Scored), Effect::Unknown);

@@ -134,7 +134,7 @@ impl Default for RecordSettings {
             switches: Switches::default(),
             history_window: 3,
             tried_per_place: 400,
-            replies: Replies::built_in().clone(),
+            replies: Replies::default(),
             provenance: false,
             importance_scale: ImportanceScale::default(),
             language: None,

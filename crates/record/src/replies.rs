@@ -52,11 +52,27 @@ pub enum ReplyClass {
     Denied,
 }
 
-/// Phrases with their classes, the first that fits first.
+/// Phrases with their classes, the first that fits first: those of the settings, then the built-in ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Replies {
-    phrases: Vec<(Phrase, ReplyClass)>,
+    own: Vec<(Phrase, ReplyClass)>,
 }
+
+/// The built-in phrases. They are prepared on first use: most commands need none.
+static BUILT_IN: LazyLock<Vec<(Phrase, ReplyClass)>> = LazyLock::new(|| {
+    let mut class = None;
+    let mut phrases = Vec::new();
+    for line in TABLE.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
+        match line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
+            Some(name) => class = name.parse().ok(),
+            None => {
+                let phrase = line.split('~').next().unwrap_or_default().trim();
+                phrases.extend(class.map(|class| (Phrase::new(phrase), class)));
+            }
+        }
+    }
+    phrases
+});
 
 /// A phrase, prepared to be looked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -107,29 +123,14 @@ impl Phrase {
 }
 
 impl Replies {
-    /// The built-in phrases.
-    pub fn built_in() -> &'static Replies {
-        static BUILT_IN: LazyLock<Replies> = LazyLock::new(|| {
-            let mut class = None;
-            let mut phrases = Vec::new();
-            for line in TABLE.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
-                match line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
-                    Some(name) => class = name.parse().ok(),
-                    None => {
-                        let phrase = line.split('~').next().unwrap_or_default().trim();
-                        phrases.extend(class.map(|class| (Phrase::new(phrase), class)));
-                    }
-                }
-            }
-            Replies { phrases }
-        });
-        &BUILT_IN
+    /// These phrases before the built-in ones.
+    pub fn with<'a>(own: impl IntoIterator<Item = (ReplyClass, &'a str)>) -> Replies {
+        let own = own.into_iter().map(|(class, phrase)| (Phrase::new(phrase), class));
+        Replies { own: own.collect() }
     }
 
-    /// The built-in phrases behind these.
-    pub fn with<'a>(more: impl IntoIterator<Item = (ReplyClass, &'a str)>) -> Replies {
-        let more = more.into_iter().map(|(class, phrase)| (Phrase::new(phrase), class));
-        Replies { phrases: more.chain(Replies::built_in().phrases.iter().cloned()).collect() }
+    fn phrases(&self) -> impl Iterator<Item = &(Phrase, ReplyClass)> {
+        self.own.iter().chain(BUILT_IN.iter())
     }
 
     /// The class of a reply; `None` where no phrase fits.
@@ -145,9 +146,7 @@ impl Replies {
             classes.next().filter(|then| first == Some(ReplyClass::Done) && *then == ReplyClass::Nothing);
         denied.or(first).or_else(|| {
             let denies = |sentence: &String| {
-                self.phrases
-                    .iter()
-                    .any(|(phrase, class)| *class == ReplyClass::Denied && phrase.is_in(sentence))
+                self.phrases().any(|(phrase, class)| *class == ReplyClass::Denied && phrase.is_in(sentence))
             };
             (is_short && sentences.iter().take(SENTENCES).any(denies)).then_some(ReplyClass::Denied)
         })
@@ -157,13 +156,13 @@ impl Replies {
     fn class_of_sentence(&self, sentence: &str) -> Option<ReplyClass> {
         let fits =
             |(phrase, class): &&(Phrase, ReplyClass)| *class != ReplyClass::Denied && phrase.is_in(sentence);
-        self.phrases.iter().find(fits).map(|(_, class)| *class)
+        self.phrases().find(fits).map(|(_, class)| *class)
     }
 }
 
 /// True if a sentence refuses, corrects or asks back. One that says what is in the way tells of the world.
 pub(super) fn is_refusal(sentence: &str) -> bool {
-    let class = sentences(sentence).first().and_then(|one| Replies::built_in().class_of_sentence(one));
+    let class = sentences(sentence).first().and_then(|one| Replies::default().class_of_sentence(one));
     class.is_some_and(|class| class < ReplyClass::Revealed && class != ReplyClass::Blocked)
 }
 
@@ -240,7 +239,7 @@ mod tests {
     use super::*;
 
     fn class(reply: &str) -> Option<ReplyClass> {
-        Replies::built_in().class_of(reply)
+        Replies::default().class_of(reply)
     }
 
     #[test]

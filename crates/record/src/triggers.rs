@@ -80,7 +80,7 @@ mod tests {
 
     fn names(turn: &Turn, moved: bool, first: bool) -> Vec<&'static str> {
         let changes = Changes::of(turn, moved);
-        let effect = effect_of(turn, changes, Replies::built_in(), Earlier::default(), None);
+        let effect = effect_of(turn, changes, &Replies::default(), Earlier::default(), None);
         fired(turn, changes, effect, first, &Switches::default()).into_iter().map(Into::into).collect()
     }
 
