@@ -11,7 +11,7 @@ use crate::{Bench, milliseconds};
 const SIDE: u64 = 100;
 
 /// The limit of `path` for the whole process.
-const LIMIT: Duration = Duration::from_millis(20);
+const LIMIT: Duration = Duration::from_millis(200);
 
 /// Places on each side of the grid that is drawn.
 const DRAWN_SIDE: u64 = 32;

@@ -23,7 +23,7 @@ const SEARCH_CALLS: usize = 500;
 
 /// Numbers of memories, each with the limit of half of the searches.
 const SEARCHES: [(usize, Duration); 2] =
-    [(1_000, Duration::from_millis(1)), (10_000, Duration::from_millis(5))];
+    [(1_000, Duration::from_millis(9)), (10_000, Duration::from_millis(25))];
 
 const START: Duration = Duration::from_millis(30);
 const HALF: Duration = Duration::from_millis(2);

@@ -86,7 +86,7 @@ pub(crate) const FACTS: Facts = Facts {
     reads: true,
     pages: true,
     synonyms: &["lint", "doctor", "validate", "verify", "format", "tidy"],
-    ..Facts::of(Group::Turn)
+    ..Facts::of(Group::Correct)
 };
 
 pub fn run(mut cli: Cli<'_>, args: CheckArgs) -> Result<u8, Failure> {

@@ -43,7 +43,7 @@ enum EpisodeAction {
 }
 
 /// The facts about this command.
-pub(crate) const FACTS: Facts = Facts::of(Group::SetUp);
+pub(crate) const FACTS: Facts = Facts::of(Group::Turn);
 
 pub fn run(mut cli: Cli<'_>, args: EpisodeArgs) -> Result<u8, Failure> {
     let EpisodeArgs { action } = args;

@@ -169,7 +169,7 @@ memory_commands! {
     recall Recall(RecallArgs),
     add Add(AddArgs),
     tried Tried(TriedArgs),
-    check Check(CheckArgs),
+    episode Episode(EpisodeArgs),
     query Query(QueryArgs),
     top Top(TopArgs),
     summarize Summarize(SummarizeArgs),
@@ -190,6 +190,7 @@ memory_commands! {
     forget Forget(ForgetArgs),
     rename Rename(RenameArgs),
     edit Edit(EditArgs),
+    check Check(CheckArgs),
     review Review(ReviewArgs),
     adopt Adopt(AdoptArgs),
     consolidate Consolidate(ConsolidateArgs),
@@ -205,7 +206,6 @@ memory_commands! {
     mcp Mcp(McpArgs),
     hook Hook(HookArgs),
     memory_tool MemoryTool(MemoryToolArgs),
-    episode Episode(EpisodeArgs),
     // Former names: these stand under `map` and `chat`, and the last one is `check --format`.
     #[command(hide = true)]
     path Path(PathArgs),
