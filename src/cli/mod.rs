@@ -5,6 +5,7 @@
 
 mod announce;
 mod args;
+mod as_of;
 mod commands;
 mod completion;
 mod context;
@@ -12,6 +13,7 @@ mod embedder;
 mod facts;
 mod failure;
 mod git;
+mod git_file;
 mod interrupt;
 #[cfg(feature = "agents")]
 mod machine;
@@ -167,6 +169,7 @@ fn dispatch(ui: &mut Ui, arguments: Arguments, environment: ProcessEnvironment) 
     let mut cli = Cli::new(ui, settings);
     #[cfg(feature = "sync")]
     let _copy = cli.fetch_remote_file(&command)?;
+    let _past = command.as_of().map(|when| cli.look_back(when)).transpose()?;
     // `check` lists it.
     if !matches!(command, MemoryCommand::Check(_) | MemoryCommand::Hook(_)) {
         warn_of_damage(&mut cli);

@@ -13,6 +13,7 @@ use anstyle::{AnsiColor, Style};
 use clap::builder::StyledStr;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::cli::failure::Failure;
 use crate::cli::pager::Pager;
@@ -90,6 +91,8 @@ pub(crate) struct Ui {
     pager: Option<Pager>,
     /// Messages on stderr while a pager has the terminal.
     deferred: String,
+    /// The moment of the past that the answer is about; JSON names it.
+    pub as_of: Option<Value>,
 }
 
 impl Ui {
@@ -105,8 +108,21 @@ impl Ui {
             (is_colored(streams.stderr_is_terminal), is_colored(streams.stdout_is_terminal));
         let may_page = streams.stdout_is_terminal && !json && !no_pager && !environment.is_dumb;
         let pager_name = environment.pager.clone();
-        let (pages, pager, deferred) = (false, None, String::new());
-        Ui { streams, json, quiet, verbose, colored, marked, may_page, pager_name, pages, pager, deferred }
+        let (pages, pager, deferred, as_of) = (false, None, String::new(), None);
+        Ui {
+            streams,
+            json,
+            quiet,
+            verbose,
+            colored,
+            marked,
+            may_page,
+            pager_name,
+            pages,
+            pager,
+            deferred,
+            as_of,
+        }
     }
 
     /// From now on, what is written goes through a pager if a person reads it.
@@ -225,10 +241,13 @@ impl Ui {
         #[derive(Serialize)]
         struct Versioned<'a, T> {
             version: u32,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            as_of: Option<Value>,
             #[serde(flatten)]
             answer: &'a T,
         }
-        self.json_line(&Versioned { version: 1, answer })?;
+        let as_of = self.as_of.take();
+        self.json_line(&Versioned { version: 1, as_of, answer })?;
         Ok(0)
     }
 

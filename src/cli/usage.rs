@@ -41,6 +41,9 @@ fn hint_on_other_flag(error: &clap::Error) -> Option<&'static str> {
         "--confirmed-by" => {
             Some("leave it out: nobody counts writers, and `memories review` lists what a person decides")
         }
+        "--as-of" => Some(
+            "questions take it: recall, show, query, top, map, goals, route, list, report; `memories restore` brings a former state back",
+        ),
         "--port" => Some("name address and port together: `--listen 127.0.0.1:8080`"),
         _ => None,
     }

@@ -9,6 +9,7 @@
 
 mod aliases;
 mod architecture;
+mod as_of;
 mod ask;
 mod authors;
 mod best_run;

@@ -5,6 +5,7 @@
 //! and `-` and the hash for a person who said the same. The author of an entry without a line is unknown.
 
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
 
 use memchr::memmem;
 use xxhash_rust::xxh3::xxh3_64;
@@ -140,6 +141,18 @@ pub(super) fn parse_line(line: &str) -> Option<Line<'_>> {
 /// A rotation forgets the lines that it drops: the authors of the oldest among a million entries are unknown then.
 pub(super) fn log_of(sidecar: &Sidecar) -> LineLog {
     LineLog::new(sidecar, "written", "", Upkeep::default())
+}
+
+/// The lines about entries of which the log has never named another author: they hold for every moment of the past.
+pub(super) fn undisputed(sidecar: &Sidecar) -> Vec<String> {
+    let mut authors: BTreeMap<String, Option<Author>> = BTreeMap::new();
+    // Of a log that cannot be read no author is known.
+    let _ = log_of(sidecar).visit(|line| {
+        let Some(Line { hash, author }) = parse_line(line) else { return };
+        let named = authors.entry(hash.to_owned()).or_insert(Some(author));
+        *named = named.filter(|named| *named == author);
+    });
+    authors.iter().filter_map(|(hash, author)| Some(line_of(hash, (*author)?))).collect()
 }
 
 pub(super) fn number_of(scope: &Scope, memory: &Memory) -> u64 {

@@ -45,11 +45,11 @@ pub struct KnownPart {
 impl KnownPart {
     /// The text after this number of steps.
     pub fn text_at(&self, steps: usize) -> String {
-        let mut text = self.start.clone();
+        let mut text = ChunkedText::new(&self.start);
         for step in &self.steps[..steps] {
             apply(&step.edits, &mut text).expect("the edits were tried when this was made");
         }
-        text
+        text.text()
     }
 }
 

@@ -16,7 +16,7 @@
 //!   memory.
 //! * [`add::store_memory`] decides between new, revised, contested and duplicate; [`duplicates::says_the_same`]
 //!   compares two texts, and [`authority`] says who may change what.
-//! * [`history`] rebuilds former states of the memory file from the journal.
+//! * [`history`] rebuilds former states of the memory file from the journal; [`past`] finds the one of a moment.
 //!
 //! # Example
 //!
@@ -61,6 +61,7 @@ pub mod files;
 pub mod history;
 mod mark;
 mod occasion;
+pub mod past;
 pub mod protection;
 mod ranking;
 mod rewrite;

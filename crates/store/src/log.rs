@@ -140,6 +140,16 @@ impl LineLog {
         Ok(())
     }
 
+    /// True if lines before those that are kept were dropped.
+    ///
+    /// # Errors
+    ///
+    /// When a file cannot be opened.
+    pub fn has_dropped(&self) -> Result<bool, StoreError> {
+        let Parts { current, older, .. } = self.parts()?;
+        Ok([older, current].iter().flatten().any(|file| head_of(file).dropped))
+    }
+
     /// The last `count` lines that `wanted` accepts, oldest first. Reads from the end and no
     /// further than it must.
     ///

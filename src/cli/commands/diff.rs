@@ -9,7 +9,8 @@ use crate::cli::commands::common::read_existing;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
-use crate::cli::git::{GitError, git, run as run_git};
+use crate::cli::git::GitError;
+use crate::cli::git_file::GitFile;
 use crate::cli::paint;
 use memories_document::compare::{
     AttemptDifference, Comparison, LineDifference, MemoryDifference, Presence, SectionDifference, Visits,
@@ -126,15 +127,10 @@ fn read_former(store: &Store) -> Result<String, Failure> {
     Ok(store.read_backup(newest.number)?)
 }
 
-/// The text of the file at a git revision. Git runs in the file's folder, so it finds the repository.
+/// The text of the file at a git revision.
 fn read_revision(store: &Store, revision: &str) -> Result<String, Failure> {
     let shown = store.path().display();
-    let path = store.real_path();
-    let folder = path.parent().unwrap_or(Path::new("/"));
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let mut show = git(folder, &["show", "--no-ext-diff", "--no-textconv", "--end-of-options"]);
-    show.arg(format!("{revision}:./{name}"));
-    let output = run_git(show).map_err(|error| match &error {
+    let output = GitFile::of(store).bytes(revision).map_err(|error| match &error {
         GitError::Missing(error) => Failure::user(format!("cannot run `git`: {error}"))
             .hint("install git, or compare with the state before the last write: `memories diff`"),
         GitError::Refused { .. } if error.is_outside() => {

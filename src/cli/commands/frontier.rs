@@ -1,5 +1,6 @@
 //! `frontier`: lists the places with directions that were never tried.
 
+use crate::cli::as_of::AsOfArgs;
 use crate::cli::commands::map_places::{named_or_here, read_file};
 use crate::cli::context::Cli;
 use crate::cli::facts::{Candidates, Facts, Group};
@@ -30,6 +31,8 @@ pub(crate) struct FrontierArgs {
     #[arg(short = 'n', long, value_name = "N", default_value = "10", allow_negative_numbers = true)]
     #[arg(value_parser = parse_count::<usize>)]
     number: usize,
+    #[command(flatten)]
+    pub(crate) as_of: AsOfArgs,
 }
 
 /// The facts about this command.
@@ -37,7 +40,7 @@ pub(crate) const FACTS: Facts =
     Facts { completes: &[("ID", Candidates::Places)], ..Facts::of_question(Group::Look) };
 
 pub fn run(mut cli: Cli<'_>, args: FrontierArgs) -> Result<u8, Failure> {
-    let FrontierArgs { from, number } = args;
+    let FrontierArgs { from, number, as_of: _ } = args;
     let snapshot = read_file(&mut cli)?;
     let from = named_or_here(&cli, &snapshot, from.as_deref())?;
     let descriptions = Descriptions::read(&cli.store()?, &snapshot);

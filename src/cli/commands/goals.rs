@@ -1,5 +1,6 @@
 //! `goals`: lists the gains of points, with place and action, in order.
 
+use crate::cli::as_of::AsOfArgs;
 use crate::cli::commands::map_places::read_file;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
@@ -19,7 +20,10 @@ Examples:
 
 With --json: {version, goals: [{gain, place: {id, name}, action, episode?,
 turn?, writer?, in_best_run, count?, failed?, done}]}.")]
-pub(crate) struct GoalsArgs {}
+pub(crate) struct GoalsArgs {
+    #[command(flatten)]
+    pub(crate) as_of: AsOfArgs,
+}
 
 /// The facts about this command.
 pub(crate) const FACTS: Facts = Facts::of_question(Group::Look);

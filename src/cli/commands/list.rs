@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::cli::as_of::AsOfArgs;
 use crate::cli::commands::common::counted;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
@@ -31,6 +32,8 @@ pub(crate) struct ListArgs {
     /// Order of the places: `visit`, `id` or `name`
     #[arg(long = "by", value_name = "ORDER", default_value = "visit", value_parser = str::parse::<Order>)]
     order: Order,
+    #[command(flatten)]
+    pub(crate) as_of: AsOfArgs,
 }
 
 /// A section as it is listed.
@@ -80,7 +83,7 @@ pub(crate) const FACTS: Facts =
     Facts { pages: true, synonyms: &["ls", "dir", "places"], ..Facts::of_question(Group::Look) };
 
 pub fn run(cli: Cli<'_>, args: ListArgs) -> Result<u8, Failure> {
-    let ListArgs { order } = args;
+    let ListArgs { order, as_of: _ } = args;
     let store = cli.store()?;
     let snapshot = Snapshot::read(&store)?;
     let sections = arranged(snapshot.document(), order, Row::of);

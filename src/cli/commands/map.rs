@@ -2,6 +2,7 @@
 
 use strum::VariantNames as _;
 
+use crate::cli::as_of::AsOfArgs;
 use crate::cli::commands::frontier::{self, FrontierArgs};
 use crate::cli::commands::map_places::read_file;
 use crate::cli::commands::near::{self, NearArgs};
@@ -41,6 +42,8 @@ struct DrawArgs {
     /// mermaid, dot, json or svg [default: mermaid]
     #[arg(long, value_name = "FORMAT")]
     format: Option<MapFormat>,
+    #[command(flatten)]
+    as_of: AsOfArgs,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -57,6 +60,17 @@ impl MapArgs {
     /// True if it asks for a path, which may not be known.
     pub(crate) fn asks_for_path(&self) -> bool {
         matches!(self.question, Some(MapQuestion::Path(_)))
+    }
+
+    /// The moment that it asks about.
+    pub(crate) fn as_of(&self) -> &AsOfArgs {
+        match &self.question {
+            None => &self.drawing.as_of,
+            Some(MapQuestion::Draw(drawing)) => &drawing.as_of,
+            Some(MapQuestion::Path(args)) => &args.as_of,
+            Some(MapQuestion::Near(args)) => &args.as_of,
+            Some(MapQuestion::Frontier(args)) => &args.as_of,
+        }
     }
 }
 
@@ -77,7 +91,7 @@ pub fn run(cli: Cli<'_>, args: MapArgs) -> Result<u8, Failure> {
 }
 
 fn draw(mut cli: Cli<'_>, drawing: DrawArgs) -> Result<u8, Failure> {
-    let DrawArgs { format } = drawing;
+    let DrawArgs { format, as_of: _ } = drawing;
     let default = if cli.ui.json { MapFormat::Json } else { MapFormat::Mermaid };
     let format = format.unwrap_or(default);
     if cli.ui.json && format != MapFormat::Json {

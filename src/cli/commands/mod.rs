@@ -262,6 +262,27 @@ impl MemoryCommand {
         self.facts().reads && !matches!(self, MemoryCommand::Check(args) if args.writes())
     }
 
+    /// The moment of the past that it asks about.
+    pub(crate) fn as_of(&self) -> Option<&str> {
+        let args = match self {
+            MemoryCommand::Recall(args) => &args.as_of,
+            MemoryCommand::Show(args) => &args.as_of,
+            MemoryCommand::Query(args) => &args.as_of,
+            MemoryCommand::Top(args) => &args.as_of,
+            MemoryCommand::Map(args) => args.as_of(),
+            MemoryCommand::Path(args) => &args.as_of,
+            MemoryCommand::Near(args) => &args.as_of,
+            MemoryCommand::Frontier(args) => &args.as_of,
+            MemoryCommand::Goals(args) => &args.as_of,
+            MemoryCommand::Route(args) => &args.as_of,
+            MemoryCommand::List(args) => &args.as_of,
+            #[cfg(feature = "page")]
+            MemoryCommand::Report(args) => &args.as_of,
+            _ => return None,
+        };
+        args.as_of.as_deref()
+    }
+
     /// True for a question, which without a memory file is answered as of an empty memory.
     pub(crate) fn is_question(&self) -> bool {
         self.facts().asks

@@ -1,5 +1,6 @@
 //! `near`: lists the places around a place.
 
+use crate::cli::as_of::AsOfArgs;
 use crate::cli::commands::map_places::{named_or_here, read_file};
 use crate::cli::context::Cli;
 use crate::cli::facts::{Candidates, Facts, Group};
@@ -25,6 +26,8 @@ pub(crate) struct NearArgs {
     #[arg(long, value_name = "N", default_value = "3", allow_negative_numbers = true)]
     #[arg(value_parser = parse_count::<usize>)]
     steps: usize,
+    #[command(flatten)]
+    pub(crate) as_of: AsOfArgs,
 }
 
 /// The facts about this command.
@@ -32,7 +35,7 @@ pub(crate) const FACTS: Facts =
     Facts { completes: &[("ID", Candidates::Places)], ..Facts::of_question(Group::Look) };
 
 pub fn run(mut cli: Cli<'_>, args: NearArgs) -> Result<u8, Failure> {
-    let NearArgs { from, steps } = args;
+    let NearArgs { from, steps, as_of: _ } = args;
     let snapshot = read_file(&mut cli)?;
     let from = named_or_here(&cli, &snapshot, from.as_deref())?;
     let report = Graph::read(&snapshot).near(from, steps);

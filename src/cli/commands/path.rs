@@ -1,5 +1,6 @@
 //! `path`: prints the shortest known way to a place; the exit code says whether there is one.
 
+use crate::cli::as_of::AsOfArgs;
 use crate::cli::commands::map_places::{named, named_or_here, read_file};
 use crate::cli::context::Cli;
 use crate::cli::facts::{Candidates, Facts, Group};
@@ -33,6 +34,8 @@ pub(crate) struct PathArgs {
     /// Where to go
     #[arg(value_name = "TO", allow_negative_numbers = true)]
     to: String,
+    #[command(flatten)]
+    pub(crate) as_of: AsOfArgs,
 }
 
 /// The facts about this command.
@@ -42,7 +45,7 @@ pub(crate) const FACTS: Facts = Facts {
 };
 
 pub fn run(mut cli: Cli<'_>, args: PathArgs) -> Result<u8, Failure> {
-    let PathArgs { from, to } = args;
+    let PathArgs { from, to, as_of: _ } = args;
     let snapshot = read_file(&mut cli)?;
     let to = named(&snapshot, &to)?;
     let from = named_or_here(&cli, &snapshot, from.as_deref())?;

@@ -7,6 +7,7 @@ mod unknown;
 use serde_json::json;
 
 use crate::ask::answer::memories_to_read;
+use crate::cli::as_of::AsOfArgs;
 use crate::cli::commands::common::find_scopes;
 use crate::cli::commands::memory_args::{bare_tag, episode_number};
 use crate::cli::commands::model_args::ModelArgs;
@@ -80,6 +81,8 @@ pub(crate) struct QueryArgs {
     answer: bool,
     #[command(flatten)]
     model: ModelArgs,
+    #[command(flatten)]
+    pub(crate) as_of: AsOfArgs,
 }
 
 /// The flags that narrow the search.
@@ -128,7 +131,7 @@ pub(crate) const FACTS: Facts =
     Facts { pages: true, synonyms: &["search", "find", "grep", "ask"], ..Facts::of_question(Group::Look) };
 
 pub fn run(mut cli: Cli<'_>, args: QueryArgs) -> Result<u8, Failure> {
-    let QueryArgs { question, filter, number, max_tokens, now, explain, answer, model } = args;
+    let QueryArgs { question, filter, number, max_tokens, now, explain, answer, model, as_of: _ } = args;
     let store = cli.store()?;
     let filter = filter_of(&cli.settings.working_folder, &store, filter)?;
     let limit = number.unwrap_or(cli.settings.search_results.max(1));

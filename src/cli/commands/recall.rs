@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use strum::VariantNames as _;
 
+use crate::cli::as_of::AsOfArgs;
 use crate::cli::commands::common::{hint_at_near_sections, parse_scopes};
 use crate::cli::context::Cli;
 use crate::cli::facts::{Candidates, Facts, Group};
@@ -68,6 +69,8 @@ pub(crate) struct RecallArgs {
     /// `text`, `markdown` or `xml`
     #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = str::parse::<Format>)]
     format: Format,
+    #[command(flatten)]
+    pub(crate) as_of: AsOfArgs,
 }
 
 /// The facts about this command.
@@ -79,7 +82,7 @@ pub(crate) const FACTS: Facts = Facts {
 };
 
 pub fn run(cli: Cli<'_>, args: RecallArgs) -> Result<u8, Failure> {
-    let RecallArgs { scopes, max_tokens, all, last, brief, format } = args;
+    let RecallArgs { scopes, max_tokens, all, last, brief, format, as_of: _ } = args;
     let defaults = cli.settings.limits;
     let limits = if all {
         Limits { max_tokens: None, ..defaults }

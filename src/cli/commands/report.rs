@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::cli::as_of::AsOfArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
@@ -47,6 +48,8 @@ pub(crate) struct ReportArgs {
     /// Replace a file that is no such page
     #[arg(long)]
     force: bool,
+    #[command(flatten)]
+    pub(crate) as_of: AsOfArgs,
 }
 
 /// The facts about this command.
@@ -59,24 +62,25 @@ pub fn run(cli: Cli<'_>, args: ReportArgs) -> Result<u8, Failure> {
     use crate::cli::commands::common::{counted, read_existing};
     use crate::cli::commands::page::{check_target, file_name, open_in_browser, title_of};
     use memories_page::{PageRequest, StepRange, report};
-    use memories_store::{Existing, write_file};
+    use memories_store::{Existing, Store, write_file};
 
-    let ReportArgs { output, episode, since, title, open, force } = args;
+    let ReportArgs { output, episode, since, title, open, force, as_of: _ } = args;
     let since = since.map(|since| since.parse().map_err(Failure::usage)).transpose()?;
-    let notebook = cli.notebook()?;
-    let store = notebook.store();
+    let store = &cli.store()?;
     read_existing(store)?;
-    let name = file_name(store);
+    // The one that is read may be a copy.
+    let named = &Store::open(store.path(), cli.settings.lock_timeout).unwrap_or_else(|_| store.clone());
+    let name = file_name(named);
     let output = output.unwrap_or_else(|| Path::new(&name).with_extension("html"));
     let to_stdout = output == Path::new("-");
     if open && to_stdout {
         return Err(Failure::usage("a page on stdout cannot be opened").hint("name a file with `-o`"));
     }
     if !to_stdout {
-        check_target(store, &output, force)?;
+        check_target(named, &output, force)?;
     }
     let request = PageRequest {
-        title: title.unwrap_or_else(|| title_of(store)),
+        title: title.unwrap_or_else(|| title_of(named)),
         file: name,
         range: StepRange { episode, since },
         limits: cli.settings.limits,

@@ -1,5 +1,6 @@
 //! `route`: prints the best run of the game, or the part of it that leads to a goal, as actions.
 
+use crate::cli::as_of::AsOfArgs;
 use crate::cli::commands::map_places::{here, named, read_file};
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
@@ -33,13 +34,15 @@ pub(crate) struct RouteArgs {
     /// Only what is still to be done, from this place; `.` is where you are
     #[arg(long, value_name = "PLACE", allow_negative_numbers = true)]
     from: Option<String>,
+    #[command(flatten)]
+    pub(crate) as_of: AsOfArgs,
 }
 
 /// The facts about this command.
 pub(crate) const FACTS: Facts = Facts::of_question(Group::Look);
 
 pub fn run(mut cli: Cli<'_>, args: RouteArgs) -> Result<u8, Failure> {
-    let RouteArgs { goal, from } = args;
+    let RouteArgs { goal, from, as_of: _ } = args;
     let snapshot = read_file(&mut cli)?;
     let from = match from.as_deref() {
         None => None,

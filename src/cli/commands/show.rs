@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
+use crate::cli::as_of::AsOfArgs;
 use crate::cli::commands::common::no_section;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
@@ -45,6 +46,8 @@ pub(crate) struct ShowArgs {
     /// Order of the places with --all: `visit`, `id` or `name` [default: visit]
     #[arg(long = "by", value_name = "ORDER", conflicts_with = "scope", value_parser = str::parse::<Order>)]
     order: Option<Order>,
+    #[command(flatten)]
+    pub(crate) as_of: AsOfArgs,
 }
 
 /// The facts about this command.
@@ -52,7 +55,7 @@ pub(crate) const FACTS: Facts =
     Facts { reads: true, pages: true, synonyms: &["cat", "view", "open", "print"], ..Facts::of(Group::Look) };
 
 pub fn run(cli: Cli<'_>, args: ShowArgs) -> Result<u8, Failure> {
-    let ShowArgs { scope, all: _, order } = args;
+    let ShowArgs { scope, all: _, order, as_of: _ } = args;
     let Some(scope) = scope else { return show_all(cli, order.unwrap_or_default()) };
     let store = cli.store()?;
     let names = [cli.settings.working_folder.scope_name(&scope)?.existing()];

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::json;
 
+use crate::cli::as_of::AsOfArgs;
 use crate::cli::commands::common::at_turn;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
@@ -45,6 +46,8 @@ pub(crate) struct TopArgs {
     #[arg(long, value_name = "TURNS", num_args = 0..=1, default_missing_value = HALF_LIFE, allow_negative_numbers = true)]
     #[arg(value_parser = parse_half_life)]
     decay: Option<f64>,
+    #[command(flatten)]
+    pub(crate) as_of: AsOfArgs,
 }
 
 fn parse_shown(text: &str) -> Result<usize, String> {
@@ -61,7 +64,7 @@ fn parse_half_life(text: &str) -> Result<f64, String> {
 pub(crate) const FACTS: Facts = Facts { pages: true, ..Facts::of_question(Group::Look) };
 
 pub fn run(cli: Cli<'_>, args: TopArgs) -> Result<u8, Failure> {
-    let TopArgs { number: wanted, decay } = args;
+    let TopArgs { number: wanted, decay, as_of: _ } = args;
     let number = wanted.min(MAX_SHOWN);
     if number < wanted {
         cli.ui.warning(&format!("`top` shows {MAX_SHOWN} memories at most, and {wanted} were asked for"));

@@ -4,6 +4,7 @@
 //! UTC. Times are shown in UTC.
 
 use std::cmp::Ordering;
+use std::fmt;
 
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
@@ -29,17 +30,35 @@ impl Instant {
     /// The instant that a text states; `None` where it states none.
     pub fn of(text: &str) -> Option<Instant> {
         let text = text.trim();
+        Instant::whole(text).or_else(|| {
+            let day: Date = text.get(..DATE)?.parse().ok()?;
+            Instant::of_civil(day.at(0, 0, 0, 0))
+        })
+    }
+
+    /// The instant that the whole text states: a time, or a day alone.
+    pub fn whole(text: &str) -> Option<Instant> {
         // A day alone is no timestamp, and most entries state one.
         if text.len() > DATE
             && let Ok(time) = text.parse::<Timestamp>()
         {
             return Some(Instant(time));
         }
-        let civil = text.parse::<DateTime>().ok().or_else(|| {
-            let day: Date = text.get(..DATE)?.parse().ok()?;
-            Some(day.at(0, 0, 0, 0))
-        })?;
+        Instant::of_civil(text.parse().ok()?)
+    }
+
+    fn of_civil(civil: DateTime) -> Option<Instant> {
         civil.to_zoned(TimeZone::UTC).ok().map(|time| Instant(time.timestamp()))
+    }
+
+    /// The instant that many seconds after the beginning of 1970.
+    pub fn of_second(second: i64) -> Option<Instant> {
+        Timestamp::from_second(second).ok().map(Instant)
+    }
+
+    /// The last second of its day in UTC.
+    pub fn end_of_day(self) -> Option<Instant> {
+        Instant::of_second((self.as_second().div_euclid(DAY) + 1) * DAY - 1)
     }
 
     /// Seconds since 1970.
@@ -55,6 +74,13 @@ impl Instant {
     /// True if both are on the same day in UTC.
     pub fn is_same_day(self, other: Instant) -> bool {
         self.as_second().div_euclid(DAY) == other.as_second().div_euclid(DAY)
+    }
+}
+
+/// RFC 3339 in UTC.
+impl fmt::Display for Instant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
     }
 }
 
