@@ -154,7 +154,8 @@ class Memory(Record):
     """A memory. `scope` is where it belongs (`location:23`, `npc:troll`, `world` …) and `name` that of its section.
 
     `importance` is from 1 to 1000. `persistence` is `core`, `permanent` or `ephemeral`; `status` is `active`,
-    `tentative` or `superseded`; `author` is `person`, `model`, `rules`, `agent`, `seed` or `program`.
+    `tentative` or `superseded`; `author` is `person`, `model`, `rules`, `agent`, `seed` or `program`. `stale`
+    names files that changed since, where a recall has looked.
     """
 
     scope: str = ""
@@ -181,6 +182,7 @@ class Memory(Record):
     other: tuple[str, ...] = ()
     goal: str | None = None
     reference: Reference | None = None
+    stale: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

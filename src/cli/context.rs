@@ -3,12 +3,14 @@
 use std::cell::OnceCell;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
+use crate::cli::anchors::Repository;
 use crate::cli::failure::{Failure, unreadable};
 use crate::cli::settings::Settings;
 use crate::cli::ui::Ui;
 use memories_document::types::json::text_without_mark;
-use memories_notebook::{Draft, Notebook, Written};
+use memories_notebook::{AnchoredFiles, Draft, Notebook, Written};
 use memories_store::{Store, read_bounded};
 
 /// Largest input that is read whole, in bytes: 256 MiB.
@@ -44,7 +46,12 @@ impl<'a> Cli<'a> {
     /// The memory file, for changes.
     pub(crate) fn notebook(&self) -> Result<Notebook, Failure> {
         let notebook = Notebook::new(self.store()?, self.settings.clock());
-        Ok(notebook.with_writer(self.settings.writer.clone()))
+        Ok(notebook.with_writer(self.settings.writer.clone()).with_anchored(Some(self.anchored()?)))
+    }
+
+    /// The files of the repository, to which entries may be anchored.
+    pub(crate) fn anchored(&self) -> Result<Arc<dyn AnchoredFiles>, Failure> {
+        Ok(Arc::new(Repository::new(self.settings.working_folder.root(), self.store()?.real_path())))
     }
 
     /// Changes the files and shows the warnings; a dry run changes nothing. The second value is true if

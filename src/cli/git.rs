@@ -34,6 +34,25 @@ pub(crate) fn git(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
+/// Git in a repository that nobody here trusts, to be given arguments that start no program of it. It knows no variable
+/// of git, and fetches nothing.
+pub(crate) fn git_alone(root: &Path) -> Command {
+    let mut command = Command::new("git");
+    command.env_clear().envs(for_programs(|_| false)).current_dir(root);
+    for (name, value) in [
+        ("GIT_ALLOW_PROTOCOL", "none"),
+        ("GIT_NO_LAZY_FETCH", "1"),
+        ("GIT_OPTIONAL_LOCKS", "0"),
+        ("GIT_TERMINAL_PROMPT", "0"),
+        ("LC_ALL", "C.UTF-8"),
+    ] {
+        command.env(name, value);
+    }
+    command.env("GIT_CEILING_DIRECTORIES", root.parent().unwrap_or(root));
+    command.args(["--no-pager", "--literal-pathspecs", "--no-replace-objects", "-c", "core.fsmonitor=false"]);
+    command
+}
+
 /// Runs git; its output where it ended with 0.
 ///
 /// # Errors

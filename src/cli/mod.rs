@@ -3,6 +3,7 @@
 //! This is the only module that reads the environment and the clock. Only this module and `mcp` write to
 //! stdout and stderr. A command resolves its arguments, calls one flow, and reports the result.
 
+mod anchors;
 mod announce;
 mod args;
 mod as_of;

@@ -15,7 +15,7 @@ use memories_document::grammar::{Heading, split_heading};
 use memories_document::types::lock::lock;
 use memories_document::types::{Memory, Scope, ScopeName, Viewer, Writer, did_you_mean};
 use memories_document::{Section, nearest, stored};
-use memories_notebook::{Clock, Notebook, SharedSnapshot, Snapshot};
+use memories_notebook::{AnchoredFiles, Clock, Notebook, SharedSnapshot, Snapshot};
 use memories_recall::{Format, Limits, RecallError, View};
 use memories_search::filter::Filter;
 
@@ -55,6 +55,8 @@ pub(crate) struct Setup {
     pub seed: u64,
     /// The time and fresh ids.
     pub clock: Clock,
+    /// The files of the repository, to which entries may be anchored.
+    pub anchored: Arc<dyn AnchoredFiles>,
 }
 
 /// Progress of a long call.
@@ -164,7 +166,7 @@ impl Memories {
     /// The memory file, to be looked at, and to be changed in the name of the server.
     pub(super) fn notebook(&self) -> Notebook {
         let notebook = Notebook::new(self.setup.store.clone(), self.setup.clock.clone());
-        notebook.with_writer(self.setup.writer.clone())
+        notebook.with_writer(self.setup.writer.clone()).with_anchored(Some(Arc::clone(&self.setup.anchored)))
     }
 
     /// The memory file, to be changed in the name of a caller.
@@ -279,7 +281,9 @@ impl Memories {
     /// A recall of one scope.
     pub(super) fn recall(&self, name: ScopeName) -> Result<Vec<View>, RecallError> {
         let limits = self.setup.limits.at(&self.setup.clock.now());
-        memories_recall::recall(&*self.snapshot()?, &self.viewer, &[name], &limits, Format::Text)
+        let (snapshot, files) = (self.snapshot()?, Some(&*self.setup.anchored));
+        let (viewer, format) = (&self.viewer, Format::Text);
+        memories_recall::recall_newest(&snapshot, viewer, &[name], &limits, format, usize::MAX, files)
     }
 
     /// The scope that a text names: `self`, a scope, a heading, or the name of a place or character.

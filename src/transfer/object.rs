@@ -83,8 +83,18 @@ const EVIDENCE_KEYS: [(&str, &[&str]); 4] = [
 
 /// A memory as an object.
 pub(crate) fn memory_object(scope: &Scope, memory: &Memory) -> Map<String, Value> {
-    let Memory { category, persistence, status, title, text, context, see_also, provenance, reference } =
-        memory;
+    let Memory {
+        category,
+        persistence,
+        status,
+        title,
+        text,
+        context,
+        see_also,
+        provenance,
+        reference,
+        stale: _,
+    } = memory;
     object([
         ("scope", json!(scope)),
         ("category", json!(category)),

@@ -419,3 +419,30 @@ fn of_a_long_output_a_hook_reads_both_ends() {
     assert!(fails(folder.path(), "make", &output).starts_with("Noted: "));
     assert!(before(folder.path(), "make").contains("error: the end"));
 }
+
+#[test]
+fn a_lesson_is_anchored_to_the_files_that_it_names() {
+    let folder = repository("");
+    let folder = folder.path();
+    fs::create_dir(folder.join("tests")).unwrap();
+    for name in ["tests/app.py", "tests/other.py"] {
+        fs::write(folder.join(name), "pass\n").unwrap();
+    }
+    fails(folder, "python tests/app.py --fast", "SyntaxError: invalid syntax in none.py");
+    works(folder, "python3 tests/app.py --fast");
+    answer(
+        folder,
+        "PostToolUse",
+        &json!({"tool_name": "Edit", "tool_input": {"file_path": "tests/other.py"}}),
+    );
+    ends(folder);
+    let text = text_of(folder);
+    assert_eq!(text.matches("#file:").count(), 1, "{text}");
+    assert!(text.contains("#file:tests/app.py@2ae28399f5fd"), "{text}");
+    let start = || said(&answer(folder, "SessionStart", &json!({}))).to_owned();
+    assert!(start().contains("worked instead") && !start().contains("may be stale"), "{}", start());
+    fs::write(folder.join("tests/app.py"), "import sys\n").unwrap();
+    assert!(start().contains("may be stale: tests/app.py changed since"), "{}", start());
+    fs::remove_file(folder.join("tests/app.py")).unwrap();
+    assert!(start().contains("may be stale: tests/app.py is gone"), "{}", start());
+}

@@ -8,6 +8,7 @@
 )]
 
 mod aliases;
+mod anchors;
 mod architecture;
 mod as_of;
 mod ask;

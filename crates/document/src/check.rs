@@ -20,7 +20,7 @@ use crate::problem::{Kind, Problem, column};
 use crate::references::{Node, PlacedLink, References};
 use crate::scan::{self, BYTE_ORDER_MARK, Event, LineNumbers, walk};
 use crate::tree::{Block, Document};
-use crate::types::{Memory, SAME_TITLE_TAG, Scope};
+use crate::types::{Anchor, Memory, SAME_TITLE_TAG, Scope, is_anchor_tag};
 use crate::version::newer_format;
 use crate::{near, near_entry, twins};
 
@@ -83,7 +83,7 @@ fn problems_outside_conflicts(source: &str) -> Vec<Problem> {
                 }
             }
         }
-        let section = Section { text, line };
+        let section = Section { text, line, is_folder: matches!(heading.scope, Scope::Folder(_)) };
         let parsed = block.parsed(source);
         let twins = twins::problems(&heading.scope, text, parsed).into_iter();
         problems.extend(twins.map(|problem| Problem { line: line + problem.line, ..problem }));
@@ -225,6 +225,7 @@ fn is_suspect_line(line: &[u8], in_scope: &mut bool) -> bool {
 struct Section<'a> {
     text: &'a str,
     line: usize,
+    is_folder: bool,
 }
 
 impl Section<'_> {
@@ -244,6 +245,11 @@ impl Section<'_> {
                 let kind = Kind::MergedTitle(memory.title.clone());
                 problems.push(Problem::of_line(at, &self.text[entry.line.clone()], kind));
             }
+            let tags = memory.provenance.tags.iter().filter(|_| self.is_folder && memory.is_live());
+            let broken = tags.filter(|tag| is_anchor_tag(tag) && Anchor::of_tag(tag).is_none());
+            problems.extend(broken.map(|tag| {
+                Problem::of_line(at, &self.text[entry.line.clone()], Kind::BrokenAnchor(tag.clone()))
+            }));
         }
     }
 

@@ -218,6 +218,9 @@ kinds! {
     /// A merge gave an entry a title with a number: this one.
     MergedTitle(title: String) => Warning, "the other side of a merge gave the title of `{}` to other words", cut(title);
         "read both, supersede or rename one, and remove the tag `#same-title`";
+    /// A tag of an entry of a folder that was meant to name a file.
+    BrokenAnchor(tag: String) => Warning, "`#{}` names no file and its state", cut(tag);
+        "write `#file:src/x.rs@1f3a2b4c`: the path from the root and the id that `git hash-object` prints";
     /// The file states a newer version of the format.
     NewerFormat(version: u64) => Error, "the file has format {version}, and this program knows format {FORMAT}";
         NEWER_FORMAT;
@@ -319,7 +322,7 @@ impl Problem {
             }
             Kind::IndentedHeading | Kind::BrokenReference(_) | Kind::ReferenceOfLiveEntry(_) => 0,
             Kind::EphemeralEntry => line.to_ascii_uppercase().find("EPHEMERAL").unwrap_or(0),
-            Kind::SameTitle(_) | Kind::SameLook { .. } | Kind::MergedTitle(_) => {
+            Kind::SameTitle(_) | Kind::SameLook { .. } | Kind::MergedTitle(_) | Kind::BrokenAnchor(_) => {
                 line.find(']').map_or(0, |at| at + 1)
             }
             _ => return Problem::new(number, 1, kind),

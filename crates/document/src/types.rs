@@ -3,6 +3,7 @@
 //! There is no I/O here. The text forms of the memory file are in [`crate`]; those of the
 //! command line and of JSON are here.
 
+mod anchor;
 mod author;
 mod chat_tags;
 pub mod chunked;
@@ -38,6 +39,7 @@ use strum::VariantNames;
 
 use model_text::{ModelText, is_cleaned};
 
+pub use anchor::{Anchor, is_anchor_tag, is_path_of_file};
 pub use author::Author;
 pub use evidence::{Attempt, TryResult, Way, asks_for_status, fold_action, fold_words, is_same_action};
 pub use folder::is_relative;
@@ -308,6 +310,9 @@ pub struct Memory {
     /// Reason for being superseded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<Reference>,
+    /// Files that changed since, in words, where a recall has looked. The file never holds this.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stale: Vec<String>,
 }
 
 impl Memory {
@@ -351,7 +356,13 @@ impl Memory {
             see_also: None,
             provenance: Provenance::default(),
             reference: None,
+            stale: Vec::new(),
         }
+    }
+
+    /// The files that it is anchored to.
+    pub fn anchors(&self) -> impl Iterator<Item = Anchor> {
+        self.provenance.tags.iter().filter_map(|tag| Anchor::of_tag(tag))
     }
 
     /// Importance from 1 to 1000; 500 where none is stated.

@@ -9,7 +9,7 @@ use crate::authority::{Authority, precedence, protection};
 use crate::authorship::Repeated;
 use crate::confirm::{confirm, stands_apart};
 use crate::contest::{self, contested_of};
-use crate::duplicate_entry::{duplicate_report, merge_duplicate, not_taken, promotes};
+use crate::duplicate_entry::{anchor_anew, duplicate_report, merge_duplicate, not_taken, promotes};
 use crate::duplicates::ComparableText;
 use crate::files::{Files, date};
 use crate::protection::Protection;
@@ -180,6 +180,9 @@ fn store_duplicate(
         (None, Some(why)) => AddReport { stays: Some(why), ..duplicate },
         (None, None) => merge_duplicate(files, scope, name, &old, memory)?,
     };
+    if report.stays.is_none() || claim.authority == Authority::Command {
+        report = anchor_anew(files, scope, report, memory);
+    }
     if claim.is_borne_out && old.has_tag(UNSUPPORTED_TAG) {
         report = bear_out(files, scope, report);
     }

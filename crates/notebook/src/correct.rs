@@ -7,6 +7,7 @@ use std::cmp::Reverse;
 
 use crate::add::{Claim, store_memory};
 use crate::add_report::Contested;
+use crate::anchored::inherit;
 use crate::authority::{Authority, protection};
 use crate::confirm::contested_by;
 use crate::contest::contest;
@@ -115,6 +116,10 @@ fn supersede(
     }
     if let Some(old) = olds.iter().find(|old| same_title(&old.title, &successor.title)) {
         successor.see_also = successor.see_also.or_else(|| old.see_also.clone());
+    }
+    if successor.anchors().next().is_none() {
+        olds.iter().for_each(|old| inherit(&mut successor, old));
+        files.renew(scope, &mut successor);
     }
     let mut results = Vec::new();
     for (target, old) in targets.iter().zip(&olds) {

@@ -1,10 +1,11 @@
 //! Duplicates: the entry that says the same as a new memory, and the details that the memory adds to it.
 
 use crate::add_report::{AddOutcome, AddReport};
+use crate::anchored::{inherit, renew};
 use crate::authorship::Repeated;
 use crate::files::{Files, Tier, live};
 use memories_document::DocumentError;
-use memories_document::types::{Category, Memory, MemoryObject, Persistence, Scope, writer_of};
+use memories_document::types::{Anchor, Category, Memory, MemoryObject, Persistence, Scope, writer_of};
 
 pub(super) fn duplicate_report(files: &Files, scope: &Scope, old: &Memory, memory: &Memory) -> AddReport {
     let author = files.authorship.author_of(scope, old);
@@ -40,9 +41,26 @@ pub(super) fn merge_duplicate(
     Ok(AddReport { raised_to, ..report.with(&now) })
 }
 
+/// Anchors the entry that a memory repeats to its files as they are, and to those that the memory names.
+pub(super) fn anchor_anew(files: &mut Files, scope: &Scope, report: AddReport, memory: &Memory) -> AddReport {
+    let anchored = files.anchored.clone();
+    let Ok(mut found) = files.only(scope, report.title(), live) else { return report };
+    let mut entry = found.memory();
+    let before = entry.provenance.tags.clone();
+    inherit(&mut entry, memory);
+    renew(anchored.as_deref(), scope, &mut entry);
+    if entry.provenance.tags == before {
+        return report;
+    }
+    found.revise_line(&entry);
+    report.with(&entry)
+}
+
 /// Fields that the caller gave and the existing entry does not have.
 pub(super) fn not_taken(old: &Memory, memory: &Memory) -> Vec<&'static str> {
-    let is_new = |tag: &String| writer_of(tag).is_none() && !old.provenance.tags.contains(tag);
+    let is_new = |tag: &String| {
+        writer_of(tag).is_none() && Anchor::of_tag(tag).is_none() && !old.provenance.tags.contains(tag)
+    };
     let wishes = [
         ("category", memory.category != Category::note() && memory.category != old.category),
         ("persistence", memory.persistence < old.persistence && memory.persistence == Persistence::Core),

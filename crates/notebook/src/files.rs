@@ -2,7 +2,9 @@
 //! episode. Both have the same format; a title is unique in both together.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
+use crate::anchored::{AnchoredFiles, renew};
 use crate::authorship::{Authorship, Repeated};
 use memories_document::types::model_text::{ModelText, is_cleaned};
 use memories_document::types::{Author, Memory, Persistence, Scope, Writer, fold_title, without_brackets};
@@ -58,6 +60,8 @@ pub struct Files {
     pub writer: Option<Writer>,
     /// The day of this change in UTC, which dates new entries of no episode; `None` where nothing is written.
     pub today: Option<String>,
+    /// The files of the repository, where entries may be anchored to them.
+    pub anchored: Option<Arc<dyn AnchoredFiles>>,
 }
 
 /// An entry of one of the files, open for edits.
@@ -101,7 +105,14 @@ impl Files {
 
     /// Both documents. Without a sidecar folder nobody knows the author of any entry.
     pub fn new(lasting: Document, session: Document) -> Files {
-        Files { lasting, session, authorship: Authorship::default(), writer: None, today: None }
+        Files {
+            lasting,
+            session,
+            authorship: Authorship::default(),
+            writer: None,
+            today: None,
+            anchored: None,
+        }
     }
 
     /// The same, with the authorship that the sidecar folder of the file knows.
@@ -138,6 +149,11 @@ impl Files {
                 self.authorship.note_author(&heading.scope, memory, Author::Person);
             }
         }
+    }
+
+    /// Anchors a memory to its files as they are.
+    pub(crate) fn renew(&self, scope: &Scope, memory: &mut Memory) {
+        renew(self.anchored.as_deref(), scope, memory);
     }
 
     /// Adds a memory to the file for its persistence.

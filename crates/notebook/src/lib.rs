@@ -41,6 +41,7 @@
 
 pub mod add;
 mod add_report;
+mod anchored;
 pub mod authority;
 mod authors;
 pub mod authorship;
@@ -76,6 +77,7 @@ mod tracked;
 mod transaction;
 mod unsupported;
 
+pub use anchored::{AnchoredFiles, FileState, KnownChanges};
 pub use authors::name_authors;
 pub use authors::{Authors, MemoryObjects};
 pub use changes::NewMemory;

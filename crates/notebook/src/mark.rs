@@ -3,6 +3,7 @@
 //! A named writer sets them if it alone wrote the entry. It may contest entries of other writers.
 
 use crate::add_report::Contested;
+use crate::anchored::renew;
 use crate::authority::{Authority, protection};
 use crate::contest::contest;
 use crate::correction::{Corrected, CorrectionError, Marks, Target, locate};
@@ -36,6 +37,7 @@ pub(super) fn mark(
     {
         return Ok(done);
     }
+    let anchored = files.anchored.clone();
     let mut found = locate(files, target, !revives, is_meant)?;
     let tier = found.tier;
     if marks.persistence == Some(Persistence::Ephemeral) && tier == Tier::Lasting {
@@ -61,6 +63,9 @@ pub(super) fn mark(
     if let Some(pinned) = marks.pinned {
         memory.provenance.tags.retain(|tag| tag != PINNED_TAG);
         memory.provenance.tags.extend(pinned.then(|| PINNED_TAG.to_owned()));
+    }
+    if marks.status == Some(Status::Active) {
+        renew(anchored.as_deref(), &target.scope, &mut memory);
     }
     found.entry.revise_line(&memory);
     if let (Tier::Session, Some(persistence @ (Persistence::Permanent | Persistence::Core))) =

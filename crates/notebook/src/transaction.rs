@@ -9,10 +9,12 @@
 //! * a function that fails leaves nothing behind, not even an empty folder.
 
 use std::cell::OnceCell;
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::anchored::AnchoredFiles;
 use crate::clock::Clock;
 use crate::files::Files;
 use crate::occasion::occasion;
@@ -42,6 +44,7 @@ pub struct Notebook {
     store: Store,
     clock: Clock,
     writer: Option<Writer>,
+    anchored: Option<Arc<dyn AnchoredFiles>>,
 }
 
 /// A session that ended with its episode.
@@ -68,13 +71,19 @@ pub struct Written<T> {
 impl Notebook {
     /// Nothing is read before the first call.
     pub fn new(store: Store, clock: Clock) -> Notebook {
-        Notebook { store, clock, writer: None }
+        Notebook { store, clock, writer: None, anchored: None }
     }
 
     /// The notebook for a writer, in whose name entries are stored; `None` for a person or a single player.
     #[must_use]
     pub fn with_writer(self, writer: Option<Writer>) -> Notebook {
         Notebook { writer, ..self }
+    }
+
+    /// The notebook with the files of the repository, to which entries may be anchored.
+    #[must_use]
+    pub fn with_anchored(self, anchored: Option<Arc<dyn AnchoredFiles>>) -> Notebook {
+        Notebook { anchored, ..self }
     }
 
     /// The files.
@@ -187,7 +196,12 @@ impl Notebook {
             _ => open(&self.store, text)?,
         };
         let now = self.clock.now();
-        let mut files = Files { writer: self.writer.clone(), today: Some(day(&now)), ..files };
+        let mut files = Files {
+            writer: self.writer.clone(),
+            today: Some(day(&now)),
+            anchored: self.anchored.clone(),
+            ..files
+        };
         let journal = Journal::of(&self.store);
         let tracker = Tracker::new(&files.lasting, &journal, &self.store);
         if let Some(left) = tracker.left().filter(|_| !Index::has_written(self.store.real_path())) {
@@ -347,7 +361,7 @@ impl Draft<'_> {
         if self.tracker.needs_line(&self.files.lasting) {
             self.note(Entry::<Value> { outcome: Some(Outcome::Changed.into()), ..Entry::default() });
         }
-        let Files { lasting, session, authorship, writer: _, today: _ } = self.files;
+        let Files { lasting, session, authorship, .. } = self.files;
         let changes = self.tracker.finish(&lasting);
         let occasion = is_edited.then(|| occasion(self.command, episode, self.journal.pending()));
         let text = is_edited.then(|| lasting.into_text()).transpose()?;

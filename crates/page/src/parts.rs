@@ -274,8 +274,9 @@ impl Parts {
 }
 
 fn memory_part(memory: &Memory) -> Box<RawValue> {
-    let Memory { category, persistence, status, title, text, context, see_also, provenance, reference } =
-        memory;
+    let Memory {
+        category, persistence, status, title, text, context, see_also, provenance, reference, ..
+    } = memory;
     let reference = reference.as_ref().map(|reference| {
         let line = write_reference(reference);
         line.trim_start_matches('[').trim_end_matches(']').to_owned()

@@ -6,7 +6,7 @@
 
 use std::cmp::Reverse;
 
-use crate::render::render_origin;
+use crate::render::{render_origin, render_stale};
 use memories_document::Section;
 use memories_document::types::frame::{INDENT, NOTICE, one_line};
 use memories_document::types::instant::{Instant, is_day, minute};
@@ -58,13 +58,14 @@ pub fn render_brief(scopes: &[(Scope, String, Vec<Memory>)]) -> ModelText {
 fn brief_line(memory: &Memory) -> String {
     let when = match &memory.provenance.date {
         Some(date) => minute(date),
-        None => render_origin(memory, None),
+        None => render_origin(&Memory { stale: Vec::new(), ..memory.clone() }, None),
     };
     let text = if memory.text.is_empty() { &memory.title } else { &memory.text };
     let text = fold_spaces(&one_line(text));
     let when = one_line(&when);
     let when = if when.is_empty() { String::new() } else { format!("{when}: ") };
-    format!("{INDENT}- {when}{text}\n")
+    let stale = render_stale(memory).map(|stale| format!(" ({stale})")).unwrap_or_default();
+    format!("{INDENT}- {when}{text}{stale}\n")
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use memories_document::types::openers::{Done, remove_done};
 use memories_document::types::text::fold_case;
 use memories_document::types::{Attempt, Moment, Scope, Way, fold_action};
 use memories_document::{Section, known_ways, may_name_episode};
-use memories_notebook::Snapshot;
+use memories_notebook::{AnchoredFiles, Snapshot};
 use memories_world::BestRun;
 
 /// The change that a new episode makes.
@@ -31,6 +31,8 @@ pub struct Circumstances<'a> {
     /// By places, what worked there in the running episode.
     worked: OnceCell<HashMap<u64, Vec<Attempt>>>,
     pub(super) ahead: Option<&'a BestRun<'a>>,
+    /// The files of the repository, where it may be said which of them changed.
+    pub(super) files: Option<&'a dyn AnchoredFiles>,
 }
 
 impl<'a> Circumstances<'a> {
@@ -38,7 +40,16 @@ impl<'a> Circumstances<'a> {
     pub fn of(game: &Section, running_episode: u64, text: &'a str) -> Circumstances<'a> {
         let (not_understood, status) = (game.tried.clone(), game.seen.clone());
         let (done, worked) = (OnceCell::new(), OnceCell::new());
-        Circumstances { not_understood, status, running_episode, text, done, worked, ahead: None }
+        Circumstances {
+            not_understood,
+            status,
+            running_episode,
+            text,
+            done,
+            worked,
+            ahead: None,
+            files: None,
+        }
     }
 
     /// Those of a snapshot, with what of the best run is still to be done.

@@ -52,9 +52,9 @@ mod render;
 mod said;
 mod view;
 
-use memories_document::types::{Scope, ScopeName, Viewer};
+use memories_document::types::{Memory, Scope, ScopeName, Viewer};
 use memories_document::{PlaceNames, Section};
-use memories_notebook::Snapshot;
+use memories_notebook::{AnchoredFiles, KnownChanges, Snapshot};
 use memories_world::BestRun;
 
 pub use actions::Actions;
@@ -66,7 +66,7 @@ pub use evidence::{Evidence, Judgement, Verdict};
 pub use format::Format;
 pub use limits::Limits;
 pub use lookup::{owned_sections, parent_sections, read_scopes, sections};
-pub use render::render;
+pub use render::{render, render_stale};
 pub use view::{Linked, View};
 
 /// The views of scopes as a reader sees them, in the order asked for, together within the limits. Behind them stand the
@@ -82,10 +82,11 @@ pub fn recall(
     limits: &Limits,
     format: Format,
 ) -> Result<Vec<View>, RecallError> {
-    recall_newest(snapshot, viewer, names, limits, format, usize::MAX)
+    recall_newest(snapshot, viewer, names, limits, format, usize::MAX, None)
 }
 
-/// As [`recall`], limited to the newest memories of each scope.
+/// As [`recall`], limited to the newest memories of each scope. With the files of the repository, a memory that is
+/// shown says which of the files that it is anchored to have changed since.
 ///
 /// # Errors
 ///
@@ -97,10 +98,12 @@ pub fn recall_newest(
     limits: &Limits,
     format: Format,
     count: usize,
+    files: Option<&dyn AnchoredFiles>,
 ) -> Result<Vec<View>, RecallError> {
     let run = BestRun::entry_to_follow(snapshot);
     let ahead = run.and_then(|run| BestRun::of(run, snapshot.text(), snapshot.running_episode()));
-    let circumstances = Circumstances::in_snapshot(snapshot, ahead.as_ref());
+    let mut circumstances = Circumstances::in_snapshot(snapshot, ahead.as_ref());
+    circumstances.files = files;
     recall_in(&circumstances, snapshot, viewer, names, limits, format, count)
 }
 
@@ -126,22 +129,55 @@ pub fn recall_in(
     for (_, section) in sections.iter_mut().chain(&mut above) {
         keep_newest(section, count);
     }
-    let linked = |scope: &Scope, title: &str| {
-        let is_shown = sections.iter().chain(&above).any(|(shown, _)| shown == scope);
-        let section = (viewer.sees(scope) && !is_shown).then(|| snapshot.section(scope))?;
-        Some((section.name.clone(), section.live_with_title(title)?.clone()))
+    let mut changes = KnownChanges::default();
+    let mut views = loop {
+        let views = choose_in(circumstances, snapshot, viewer, [&sections, &above], &changes, limits, format);
+        // What is said of changes takes room, so what fits is chosen anew.
+        if !circumstances.files.is_some_and(|files| changes.look(files, shown(&views))) {
+            break views;
+        }
+        for (scope, section) in sections.iter_mut().chain(&mut above) {
+            section.memories.iter_mut().for_each(|memory| changes.say(scope, memory));
+        }
     };
-    let ways = sections.iter().chain(&above).flat_map(|(_, section)| &section.ways);
+    for view in &mut views {
+        view.misread_line = snapshot.misread_line(&view.scope);
+    }
+    Ok(views)
+}
+
+/// The memories that are shown, each with its scope.
+fn shown(views: &[View]) -> impl Iterator<Item = (&Scope, &Memory)> {
+    views.iter().flat_map(|view| {
+        let linked = view.linked.iter().map(|piece| (&piece.value.scope, &piece.value.memory));
+        view.memories.iter().map(|piece| (&view.scope, &piece.value)).chain(linked)
+    })
+}
+
+/// The views of sections, and of those above them.
+fn choose_in(
+    circumstances: &Circumstances<'_>,
+    snapshot: &Snapshot,
+    viewer: &Viewer,
+    [sections, above]: [&[(Scope, Section)]; 2],
+    changes: &KnownChanges,
+    limits: &Limits,
+    format: Format,
+) -> Vec<View> {
+    let linked = |scope: &Scope, title: &str| {
+        let is_shown = sections.iter().chain(above).any(|(shown, _)| shown == scope);
+        let section = (viewer.sees(scope) && !is_shown).then(|| snapshot.section(scope))?;
+        let mut memory = section.live_with_title(title)?.clone();
+        changes.say(scope, &mut memory);
+        Some((section.name.clone(), memory))
+    };
+    let ways = sections.iter().chain(above).flat_map(|(_, section)| &section.ways);
     // A recall without ways does not look at the names of all places.
     let nothing = PlaceNames::default();
     let names = if ways.clone().next().is_some() { snapshot.place_names() } else { &nothing };
     let ends = snapshot.ends_of(ways);
     let known = Known { linked: &linked, names, ends: &ends, circumstances };
-    let mut views = choose_with_parents(&sections, &above, &known, limits, format);
-    for view in &mut views {
-        view.misread_line = snapshot.misread_line(&view.scope);
-    }
-    Ok(views)
+    choose_with_parents(sections, above, &known, limits, format)
 }
 
 /// Keeps no more than the newest memories of a section.

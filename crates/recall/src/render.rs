@@ -12,7 +12,7 @@ use memories_document::fields::write_fields;
 use memories_document::grammar::write_key;
 use memories_document::text::write_title;
 use memories_document::types::frame::{
-    INDENT, NOTICE, indented, lines, one_line, text_below, title_before_origin,
+    INDENT, NOTICE, STALE, indented, lines, one_line, text_below, title_before_origin,
 };
 use memories_document::types::instant::{Instant, age_in_words, day};
 use memories_document::types::model_text::ModelText;
@@ -267,14 +267,20 @@ fn render_entry(memory: &Memory, attributes: &str, origin: &str, format: Format)
     }
 }
 
+/// The files of a memory that changed since, in words; `None` where nothing is known of any.
+pub fn render_stale(memory: &Memory) -> Option<String> {
+    (!memory.stale.is_empty()).then(|| format!("{STALE} {}", one_line(&memory.stale.join("; "))))
+}
+
 /// Episode, turns, score change, of a memory of no episode its day with its age, and writers.
 pub(super) fn render_origin(memory: &Memory, now: Option<Instant>) -> String {
     let Provenance { episode, turns, score_change, ref date, .. } = memory.provenance;
     let fields = write_fields(&Provenance { episode, turns, score_change, ..Provenance::default() });
     let date = date.as_deref().filter(|_| episode.is_none());
     let age = date.and_then(Instant::of).zip(now).map(|(date, now)| age_in_words(now.days_since(date)));
-    let parts =
-        [Some(fields).filter(|fields| !fields.is_empty()), date.map(day), age, written_by(&memory.writers())];
+    let stale = render_stale(memory);
+    let fields = Some(fields).filter(|fields| !fields.is_empty());
+    let parts = [fields, date.map(day), age, written_by(&memory.writers()), stale];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 

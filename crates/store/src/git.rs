@@ -77,6 +77,50 @@ impl Index {
         HASHES.into_iter().find_map(paths).unwrap_or_default()
     }
 
+    /// The paths that the index lists with a blob, whose id may be abbreviated.
+    pub fn paths_of_blob(&self, id: &str) -> Vec<Vec<u8>> {
+        let mut paths = Vec::new();
+        self.visit_blobs(|path, blob| {
+            if blob.starts_with(id) {
+                paths.push(path.to_owned());
+            }
+        });
+        paths
+    }
+
+    /// The id of the blob that the index lists at a path.
+    pub fn blob_of(&self, path: &[u8]) -> Option<String> {
+        let mut found = None;
+        self.visit_blobs(|listed, blob| {
+            if listed == path {
+                found = Some(blob.to_owned());
+            }
+        });
+        found
+    }
+
+    fn visit_blobs(&self, mut visit: impl FnMut(&[u8], &str)) {
+        let bytes = bytes_of(&self.path, MAX_SIZE).unwrap_or_default();
+        // Bytes that are no index with the first length of hashes would be visited up to where that shows.
+        let hash = HASHES.into_iter().find(|hash| any_path(&bytes, *hash, |_, _| false).is_some());
+        let Some(hash) = hash else { return };
+        any_path(&bytes, hash, |path, entry| {
+            let id = entry.get(40..40 + hash).unwrap_or_default();
+            visit(path, &id.iter().map(|byte| format!("{byte:02x}")).collect::<String>());
+            false
+        });
+    }
+
+    /// True if the repository names its objects by SHA-256.
+    pub fn uses_sha256(&self) -> bool {
+        let config = self.path.parent().and_then(|git| bytes_of(&shared(git).join("config"), MAX_SIZE));
+        let config = String::from_utf8_lossy(&config.unwrap_or_default()).to_lowercase();
+        config.lines().any(|line| {
+            let pair = line.split_once('=');
+            pair.is_some_and(|(key, value)| key.trim() == "objectformat" && value.trim() == "sha256")
+        })
+    }
+
     /// The name of the commit that is checked out; `None` where there is none yet.
     pub fn commit(&self) -> Option<String> {
         let folder = self.path.parent()?;
@@ -85,9 +129,7 @@ impl Index {
         if name.split('/').any(|part| part == ".." || part.is_empty()) {
             return None;
         }
-        // A further work tree has its own HEAD; branches are those of the repository.
-        let shared =
-            small_text(&folder.join("commondir")).map_or(folder.to_owned(), |path| folder.join(path));
+        let shared = shared(folder);
         let commit =
             small_text(&folder.join(name)).or_else(|| small_text(&shared.join(name))).or_else(|| {
                 let packed = bytes_of(&shared.join("packed-refs"), MAX_SIZE)?;
@@ -140,6 +182,12 @@ impl Index {
     pub fn metadata(&self) -> Option<Metadata> {
         fs::metadata(&self.path).ok()
     }
+}
+
+/// The folder of a repository. A further work tree has a folder with its own `HEAD` and index; branches and settings are
+/// those of the repository.
+fn shared(folder: &Path) -> PathBuf {
+    small_text(&folder.join("commondir")).map_or(folder.to_owned(), |path| folder.join(path))
 }
 
 /// The first bytes of a regular file. What a repository may have in its place, such as a pipe, could keep a reader

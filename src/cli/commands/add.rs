@@ -1,5 +1,7 @@
 //! `add`: stores a memory in the user's own words.
 
+use std::path::PathBuf;
+
 use crate::cli::commands::common::{resolve_or_new, warn_of_secrets};
 use crate::cli::commands::memory_args::{JsonFields, MemoryArgs};
 use crate::cli::commands::writer_args::WriterArgs;
@@ -8,10 +10,11 @@ use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use memories_document::grammar::{is_same_name, name_of_text_id};
 use memories_document::types::fields;
-use memories_document::types::{Category, Memory, Scope};
-use memories_notebook::NewMemory;
+use memories_document::types::{Anchor, Category, Memory, Scope, is_path_of_file};
 use memories_notebook::add::AddOutcome;
 use memories_notebook::authority::Authority;
+use memories_notebook::{FileState, NewMemory};
+use memories_store::{slashed, without_dots};
 
 /// Add a memory that you worded yourself
 #[derive(Debug, clap::Args)]
@@ -19,13 +22,14 @@ use memories_notebook::authority::Authority;
 Without a text, a JSON object is read from stdin: {text, title, category,
 importance, persistence (core, permanent, ephemeral), status (active,
 tentative), episode, turn or turns (\"23-24\"), score_change, score, moves, date,
-source, goal, tags, context, name, speaker}. Another field is a warning.
+source, goal, tags, context, name, speaker, about}. Another field is a warning.
 
 Examples:
   memories add 23 'Dark without a lamp.'
   memories add 23 --category DANGER --title 'Trap door shuts' \\
       --text 'It shuts behind you and is barred from above.' --core
-  memories add dir:src/search 'Run cargo bench after changes of score.rs.'
+  memories add dir:src/search 'Run cargo bench after changes of score.rs.' \\
+      --about src/search/score.rs
   memories add topic:release --name 'The release' 'Tags need a changelog.'
   memories add npc:troll --name 'The Troll' --importance 900 \\
       --text 'Accepts gifts and attacks all the same.'
@@ -61,6 +65,9 @@ pub(crate) struct AddArgs {
     /// Name of a place or character that has no section yet
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
+    /// A file that it speaks of, in a folder (`dir:`): `recall` says when it has changed since; repeatable
+    #[arg(long = "about", value_name = "FILE", requires = "wording")]
+    about: Vec<PathBuf>,
     /// The speaker, by id or name; only in `dialogue`
     #[arg(long, value_name = "WHO", requires = "wording", conflicts_with_all = ["category", "name"])]
     speaker: Option<String>,
@@ -77,10 +84,10 @@ pub fn run(mut cli: Cli<'_>, args: AddArgs) -> Result<u8, Failure> {
     let notebook = cli.notebook()?;
     let (scope, called) =
         resolve_or_new(&cli.settings.working_folder, notebook.store(), &args.scope, args.new_place)?;
-    let (mut speaker, mut name) = (args.speaker, args.name);
+    let (mut speaker, mut name, mut about) = (args.speaker, args.name, args.about);
     let mut given = args.memory;
     given.text = given.text.or(args.words);
-    let memory = match given.text {
+    let mut memory = match given.text {
         Some(_) => given.into_memory()?,
         None if cli.ui.stdin_is_terminal() => {
             return Err(Failure::usage("no text given")
@@ -93,11 +100,15 @@ pub fn run(mut cli: Cli<'_>, args: AddArgs) -> Result<u8, Failure> {
             cli.ui.warnings(&read.warnings);
             speaker = read.speaker;
             name = name.or(read.name);
+            about = read.about;
             read.memory
         }
     };
     let name = name_of(&called, scope.as_ref(), name)?;
     check_speaker(speaker.as_deref(), scope.as_ref(), &args.scope)?;
+    if !about.is_empty() {
+        memory.provenance.tags.extend(anchors(&cli, scope.as_ref(), &about)?);
+    }
     warn_of_secrets(&mut cli, memory.texts().into_iter().chain(&speaker).chain([&name]));
     let (applied, _) = cli.edit(&notebook, "add", false, |draft| {
         let scope = scope.clone().unwrap_or_else(|| draft.files.place_or_new(&name));
@@ -145,11 +156,42 @@ fn check_speaker(speaker: Option<&str>, scope: Option<&Scope>, called: &str) -> 
     }
 }
 
+/// The tags that anchor an entry of a folder to files, named from the working directory or from the root.
+fn anchors(cli: &Cli<'_>, scope: Option<&Scope>, files: &[PathBuf]) -> Result<Vec<String>, Failure> {
+    if !matches!(scope, Some(Scope::Folder(_))) {
+        return Err(Failure::usage("`--about` is only for a folder of a repository")
+            .hint("`memories add dir:. 'Run the benches after changes.' --about src/score.rs`"));
+    }
+    let (anchored, folder) = (cli.anchored()?, &cli.settings.working_folder);
+    let tag = |file: &PathBuf| {
+        let paths = [folder.folder().join(file), folder.root().join(file)];
+        let below =
+            paths.iter().filter_map(|path| slashed(without_dots(path).strip_prefix(folder.root()).ok()?));
+        let mut below = below.filter(|path| is_path_of_file(path)).peekable();
+        let name = file.display();
+        if below.peek().is_none() {
+            let failure = Failure::user(format!("`{name}` is not a file within the repository"));
+            return Err(failure.hint("name a file below the folder that holds `.git`"));
+        }
+        let found =
+            below.map(|path| (anchored.state(&path), path)).find(|(state, _)| *state != FileState::Gone);
+        match found {
+            Some((FileState::Blob(blob), path)) => Ok(Anchor { path, blob }.tag()),
+            Some(_) => Err(Failure::user(format!("`{name}` cannot be watched"))
+                .hint("name a regular file of at most 16 MiB that is no link and not the memory file")),
+            None => Err(Failure::user(format!("there is no file `{name}`"))
+                .hint("name it from the working directory or from the root of the repository")),
+        }
+    };
+    files.iter().map(tag).collect()
+}
+
 /// The contents of a JSON object.
 struct JsonMemory {
     memory: Memory,
     speaker: Option<String>,
     name: Option<String>,
+    about: Vec<PathBuf>,
     warnings: Vec<String>,
 }
 
@@ -168,6 +210,8 @@ fn memory_from_json(text: &str) -> Result<JsonMemory, Failure> {
             memory.category
         )));
     }
+    let about = fields.read("about", fields::texts)?.unwrap_or_default();
+    let about = about.into_iter().map(PathBuf::from).collect();
     let (name, warnings) = (fields.read("name", fields::text)?, fields.unknown("a memory"));
-    Ok(JsonMemory { memory, speaker, name, warnings })
+    Ok(JsonMemory { memory, speaker, name, about, warnings })
 }

@@ -18,9 +18,10 @@ use memories_document::format::LineChange;
 use memories_document::problem::{Kind, Problem, Severity, column};
 use memories_document::scan::LineNumbers;
 use memories_document::twins;
+use memories_document::types::frame::one_line;
 use memories_document::types::{Outcome, Scope};
 use memories_llm::redact;
-use memories_notebook::Draft;
+use memories_notebook::{Draft, FileState};
 use memories_search::similar_pairs::similar_pairs;
 
 /// Report lines that cannot be read as meant, and mend the safe ones
@@ -133,7 +134,8 @@ pub fn run(mut cli: Cli<'_>, args: CheckArgs) -> Result<u8, Failure> {
         let verb = if dry_run { "would mend" } else { "mended" };
         cli.ui.data(&format!("{path}:{}: {verb}: {}\n", change.line, described(change)))?;
     }
-    report(cli, &path, &found, &beside)?;
+    report(&mut cli, &path, &found, &beside)?;
+    hint_at_gone_files(cli, &text)?;
     Ok(exit)
 }
 
@@ -143,7 +145,7 @@ fn is_blank(change: &LineChange) -> bool {
     gone.is_some_and(|line| line.trim().is_empty())
 }
 
-fn report(cli: Cli<'_>, path: &str, found: &[Problem], beside: &[BesideProblem]) -> Result<(), Failure> {
+fn report(cli: &mut Cli<'_>, path: &str, found: &[Problem], beside: &[BesideProblem]) -> Result<(), Failure> {
     for problem in found {
         let severity = match problem.kind.severity() {
             Severity::Error => "error",
@@ -159,6 +161,19 @@ fn report(cli: Cli<'_>, path: &str, found: &[Problem], beside: &[BesideProblem])
     match found.len() + beside.len() {
         0 => cli.ui.notice(&format!("{path} is clean")),
         count => cli.ui.notice(&counted(count, "problem", "problems")),
+    }
+    Ok(())
+}
+
+/// Names the entries of folders whose files are gone. What they say may still hold.
+fn hint_at_gone_files(cli: Cli<'_>, text: &str) -> Result<(), Failure> {
+    let files = cli.anchored()?;
+    let of_folders = entries(text).into_iter().filter(|entry| matches!(entry.scope, Scope::Folder(_)));
+    for Located { memory, line, .. } in of_folders.filter(|entry| entry.memory.is_live()) {
+        for anchor in memory.anchors().filter(|anchor| files.state(&anchor.path) == FileState::Gone) {
+            let (path, title) = (one_line(&anchor.path), one_line(&memory.title));
+            cli.ui.notice(&format!("line {line}: `{path}`, of which \"{title}\" speaks, is gone"));
+        }
     }
     Ok(())
 }

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::cli::anchors::Repository;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
@@ -23,7 +24,7 @@ use memories_document::types::frame::NOTICE;
 use memories_document::types::model_text::ModelText;
 use memories_document::types::{Scope, ScopeName, Viewer, json};
 use memories_notebook::Snapshot;
-use memories_recall::{Actions, Format, recall, render};
+use memories_recall::{Actions, Format, recall_newest, render};
 
 use event::{Event, EventKind, HookAgent, Said};
 
@@ -78,6 +79,8 @@ pub fn run(mut cli: Cli<'_>, args: HookArgs) -> Result<u8, Failure> {
     let user_folder = cli.settings.user_folder.as_deref();
     let repository = repository_of(&here, user_folder);
     let root = WorkingFolder::new(&here, notebook.store().real_path(), repository).root().to_owned();
+    let files = Arc::new(Repository::new(&root, notebook.store().real_path()));
+    let notebook = notebook.with_anchored(Some(files.clone()));
     let machine = machine::name(user_folder, notebook.store());
     let work = Work {
         store: notebook.store(),
@@ -88,6 +91,7 @@ pub fn run(mut cli: Cli<'_>, args: HookArgs) -> Result<u8, Failure> {
         now: milliseconds_now(),
         environment: tools_environment(),
         machine: &machine,
+        files: Some(&*files),
     };
     let kept = |work: &Work<'_>| {
         keep(&notebook, work.session, work.now, work.machine, cli.settings.record.tried_per_place)
@@ -165,7 +169,8 @@ fn start(cli: &Cli<'_>, work: &Work<'_>) -> Result<Option<ModelText>, Failure> {
     }
     let names: Vec<ScopeName> = scopes.into_iter().map(ScopeName::Scope).collect();
     let snapshot = Snapshot::read(work.store)?;
-    let mut views = recall(&snapshot, &Viewer::Person, &names, &limits, Format::Text)?;
+    let (viewer, format) = (&Viewer::Person, Format::Text);
+    let mut views = recall_newest(&snapshot, viewer, &names, &limits, format, usize::MAX, work.files)?;
     views.retain(|view| {
         !view.memories.is_empty() || view.actions != Actions::default() || !view.notes.is_empty()
     });

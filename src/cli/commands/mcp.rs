@@ -106,7 +106,7 @@ pub fn run(mut cli: Cli<'_>, args: McpArgs) -> Result<u8, Failure> {
         cli.settings.llm.provider = cli.settings.llm.named_provider();
     }
     writer.override_settings(&mut cli);
-    let store = cli.store()?;
+    let (store, anchored) = (cli.store()?, cli.anchored()?);
     if cli.settings.enabled {
         announce_servers(&mut cli)?;
     }
@@ -132,6 +132,7 @@ pub fn run(mut cli: Cli<'_>, args: McpArgs) -> Result<u8, Failure> {
         llm_environment: settings.llm_environment,
         seed,
         clock,
+        anchored,
     };
     match http {
         None => serve(setup)?,

@@ -14,7 +14,7 @@ use crate::cli::values::{parse_count, parse_number};
 use memories_document::Section;
 use memories_document::types::model_text::ModelText;
 use memories_document::types::{Memory, Scope, ScopeName, Viewer};
-use memories_notebook::{MemoryObjects, Snapshot};
+use memories_notebook::{KnownChanges, MemoryObjects, Snapshot};
 use memories_recall::brief::{USUAL, newest, render_brief};
 use memories_recall::budget::estimate_tokens;
 use memories_recall::{Format, Limits, json, owned_sections, parent_sections, recall_newest, render};
@@ -38,6 +38,10 @@ as far as the budget allows.
 
 Notes that a person wrote at a place without the syntax of an entry follow the
 memories, as `Notes by hand:`.
+
+A memory with a tag such as `#file:src/x.rs@1f3a2b4c` speaks of a file. Where that
+has changed since, the memory says so: `may be stale: src/x.rs changed 3 commits ago`.
+With --json it has {stale: [TEXT]}.
 
 Memories that a shown one links to by `See also: [[Location 5 › Title]]` are
 shown with it, as far as the budget allows.
@@ -96,10 +100,12 @@ pub fn run(cli: Cli<'_>, args: RecallArgs) -> Result<u8, Failure> {
     if brief {
         let mut sections = owned_sections(&snapshot, &Viewer::Person, &names)?;
         sections.extend(parent_sections(&snapshot, &names));
-        return run_brief(cli, &snapshot, &sections, last.unwrap_or(USUAL), max_tokens);
+        return run_brief(cli, &snapshot, sections, last.unwrap_or(USUAL), max_tokens);
     }
     let last = last.unwrap_or(usize::MAX);
-    let views = recall_newest(&snapshot, &Viewer::Person, &names, &limits, format, last)?;
+    let files = cli.anchored()?;
+    let viewer = &Viewer::Person;
+    let views = recall_newest(&snapshot, viewer, &names, &limits, format, last, Some(&*files))?;
     show(cli, &snapshot, &render(&views), |objects| {
         views.iter().map(|view| json::view(objects, view)).collect()
     })
@@ -124,10 +130,33 @@ fn show(
 fn run_brief(
     cli: Cli<'_>,
     snapshot: &Snapshot,
-    sections: &[(Scope, Section)],
+    mut sections: Vec<(Scope, Section)>,
     last: usize,
     max_tokens: Option<usize>,
 ) -> Result<u8, Failure> {
+    let (files, mut changes) = (cli.anchored()?, KnownChanges::default());
+    let newest = loop {
+        let newest = newest_within(&sections, last, max_tokens);
+        let shown =
+            newest.iter().flat_map(|(scope, _, memories)| memories.iter().map(move |one| (scope, one)));
+        if !changes.look(&*files, shown) {
+            break newest;
+        }
+        for (scope, section) in &mut sections {
+            section.memories.iter_mut().for_each(|memory| changes.say(scope, memory));
+        }
+    };
+    show(cli, snapshot, &render_brief(&newest), |objects| {
+        newest.iter().map(|one| brief_json(objects, one)).collect()
+    })
+}
+
+/// The newest memories of each section, at most `last`, and fewer where they exceed a budget of tokens.
+fn newest_within(
+    sections: &[(Scope, Section)],
+    last: usize,
+    max_tokens: Option<usize>,
+) -> Vec<(Scope, String, Vec<Memory>)> {
     let newest_of = |limit: usize| -> Vec<(Scope, String, Vec<Memory>)> {
         let of = |section: &Section| (section.name.clone(), newest(section, limit));
         let newest = sections.iter().map(|(scope, section)| (scope.clone(), of(section)));
@@ -137,11 +166,7 @@ fn run_brief(
         max_tokens.is_none_or(|tokens| estimate_tokens(&render_brief(&newest_of(*limit))) <= tokens)
     };
     let longest = sections.iter().map(|(_, section)| section.memories.len()).max().unwrap_or(0);
-    let limit = (1..=longest.min(last)).rev().find(fits).unwrap_or(1);
-    let newest = newest_of(limit);
-    show(cli, snapshot, &render_brief(&newest), |objects| {
-        newest.iter().map(|one| brief_json(objects, one)).collect()
-    })
+    newest_of((1..=longest.min(last)).rev().find(fits).unwrap_or(1))
 }
 
 fn brief_json(objects: &MemoryObjects<'_>, (scope, name, memories): &(Scope, String, Vec<Memory>)) -> Value {

@@ -102,7 +102,7 @@ fn run_command(cli: Cli<'_>, folder: &FolderPath, action: &str) -> Result<u8, Fa
     use memories_agents::work::{Shell, Work};
     use memories_document::types::model_text::ModelText;
 
-    let notebook = cli.notebook()?;
+    let (notebook, files) = (cli.notebook()?, cli.anchored()?);
     let root = cli.settings.working_folder.root().to_owned();
     let here = root.join(folder.to_path());
     let machine = machine::name(cli.settings.user_folder.as_deref(), notebook.store());
@@ -115,6 +115,7 @@ fn run_command(cli: Cli<'_>, folder: &FolderPath, action: &str) -> Result<u8, Fa
         now: milliseconds_now(),
         environment: tools_environment(),
         machine: &machine,
+        files: Some(&*files),
     };
     let Some(known) = work.known(action)? else {
         return Err(Failure::user("the command changes to a folder outside of the repository")

@@ -4,23 +4,30 @@
 //! deleted is not written again.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use crate::work::command::Command;
 use crate::work::log::{Event, Line, Log, Outcome, append};
+use crate::work::reply::names;
 use crate::work::verdict::{History, is_listed_as};
 use memories_document::RegionKind;
-use memories_document::types::{Attempt, Author, Category, FolderPath, Memory, Moment, Scope};
+use memories_document::types::{
+    Anchor, Attempt, Author, Category, FolderPath, Memory, Moment, Scope, is_path_of_file,
+};
 use memories_notebook::add::{Claim, store_memory};
 use memories_notebook::authority::{Authority, Proof};
 use memories_notebook::correct::{Correction, Target, correct};
-use memories_notebook::{Draft, Notebook, NotebookError};
-use memories_store::CommandLog;
+use memories_notebook::{Draft, FileState, Notebook, NotebookError};
+use memories_store::{CommandLog, slashed, without_dots};
 
 /// The rules, about something without a score and without a death.
 const RULES: Authority = Authority::Rules(Proof { died: false, scored: false, rose: false });
 
 /// Failures from which on a command is kept.
 const OFTEN: u64 = 2;
+
+/// Files to which a lesson is anchored.
+const MOST_ANCHORS: usize = 8;
 
 /// Characters of a lesson's title.
 const TITLE_CHARS: usize = 60;
@@ -117,11 +124,33 @@ fn write(draft: &mut Draft<'_>, kept: &Kept<'_>, limit: usize) -> Result<Vec<Eve
         let title: String = run.command.chars().take(TITLE_CHARS).collect();
         let mut memory = Memory::new(lesson(), title, text);
         memory.provenance.date = today(draft);
+        memory.provenance.tags = anchors(draft, scope, &[&run.command, instead], &run.reply);
         let claim = Claim::of(RULES);
         store_memory(&mut draft.files, scope, &section.name, &memory, claim, &mut Vec::new())?;
         written.push(Event::Learned(*action));
     }
     Ok(written)
+}
+
+/// The files that a lesson names, as they are: words of its commands and of its reply.
+fn anchors(draft: &Draft<'_>, scope: &Scope, commands: &[&str], reply: &str) -> Vec<String> {
+    let (Some(files), Scope::Folder(folder)) = (&draft.files.anchored, scope) else { return Vec::new() };
+    let arguments = commands.iter().flat_map(|command| Command::read(command).arguments);
+    let mut tags: Vec<String> = Vec::new();
+    for word in arguments.chain(names(reply)) {
+        // The words of a reply may start at the root, and those of a command do not.
+        let paths = [folder.to_path().join(&word), PathBuf::from(&word)].map(|path| without_dots(&path));
+        let anchor = paths.iter().find_map(|path| {
+            let path = slashed(path).filter(|path| is_path_of_file(path))?;
+            match files.state(&path) {
+                FileState::Blob(blob) => Some(Anchor { path, blob }.tag()),
+                FileState::Gone | FileState::NotRead => None,
+            }
+        });
+        tags.extend(anchor.filter(|tag| !tags.contains(tag)));
+    }
+    tags.truncate(MOST_ANCHORS);
+    tags
 }
 
 /// Strikes the lesson of an action that works after all, if nobody has changed it.

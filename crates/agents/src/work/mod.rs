@@ -29,8 +29,8 @@ use memories_document::types::model_text::ModelText;
 use memories_document::types::text::{fold_spaces, truncate};
 use memories_document::types::{FolderPath, Memory, MemoryObject, Scope, ScopeName, Viewer};
 use memories_llm::redact::redacted;
-use memories_notebook::{MemoryObjects, NotebookError, Snapshot};
-use memories_recall::owned_sections;
+use memories_notebook::{AnchoredFiles, KnownChanges, MemoryObjects, NotebookError, Snapshot};
+use memories_recall::{owned_sections, render_stale};
 use memories_store::{CommandLog, Store};
 
 use command::Command;
@@ -74,6 +74,8 @@ pub struct Work<'a> {
     /// A name of this machine that nobody else knows; empty if there is none. Lines of the log that bear no such name
     /// do not count.
     pub machine: &'a str,
+    /// The files of the repository, of which a memory may say that they changed.
+    pub files: Option<&'a dyn AnchoredFiles>,
 }
 
 /// Knowledge of a command.
@@ -93,7 +95,9 @@ impl Answer {
         let mut text = in_words_for_agent(&self.verdict);
         for MemoryObject { scope, name, memory, .. } in &self.memories {
             let said = truncate(&fold_spaces(&memory.text), MEMORY_CHARS);
-            let line = format!("{} of {}: {}. {said}", memory.category, scope.label(name), memory.title);
+            let stale = render_stale(memory).map(|stale| format!(" ({stale})")).unwrap_or_default();
+            let line =
+                format!("{} of {}: {}. {said}{stale}", memory.category, scope.label(name), memory.title);
             text.push_str(&one_line(&line));
             text.push('\n');
         }
@@ -153,8 +157,13 @@ impl Work<'_> {
             naming(section, command.action, lessons).map(move |memory| (scope, section.name.as_str(), memory))
         });
         let objects = LazyCell::new(|| MemoryObjects::of(&snapshot));
-        let memories: Vec<MemoryObject> =
+        let mut memories: Vec<MemoryObject> =
             named.take(MEMORIES).map(|(scope, name, memory)| objects.object(scope, name, memory)).collect();
+        let mut changes = KnownChanges::default();
+        let shown = || memories.iter().map(|object| (&object.scope, &object.memory));
+        if self.files.is_some_and(|files| changes.look(files, shown())) {
+            memories.iter_mut().for_each(|object| changes.say(&object.scope, &mut object.memory));
+        }
         Ok(Some(Answer { scope: Scope::Folder(folder), verdict, memories }))
     }
 

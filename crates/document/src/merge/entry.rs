@@ -263,6 +263,7 @@ fn merge_memories(base: &Memory, ours: &Memory, theirs: &Memory) -> Option<Memor
         },
         see_also: merge_links(&base.see_also, &ours.see_also, &theirs.see_also),
         provenance: merge_fields(three.of(|memory| &memory.provenance))?,
+        stale: Vec::new(),
     })
 }
 

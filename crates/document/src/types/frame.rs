@@ -142,6 +142,9 @@ pub fn title_before_origin(title: &str) -> Cow<'_, str> {
     }
 }
 
+/// What stands before the files of a memory that changed since.
+pub const STALE: &str = "may be stale:";
+
 /// True for a text that reads as the date or the age of a memory.
 fn looks_dated(part: &str) -> bool {
     let is_date = part.len() >= 10 && part.bytes().take(10).all(|byte| byte.is_ascii_digit() || byte == b'-');
@@ -161,6 +164,7 @@ fn origin_at_end(title: &str) -> Option<usize> {
             || SCOPES.contains(&&*first)
             || looks_written_by(part)
             || looks_dated(part)
+            || part.to_lowercase().starts_with(STALE)
     };
     inside.split(',').any(is_part).then_some(at)
 }
