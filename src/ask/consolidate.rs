@@ -215,6 +215,7 @@ pub(crate) fn note(
     scope: &Scope,
     reasoning: &str,
     model: Option<&ModelUse>,
+    kept: Option<usize>,
 ) {
     let reasons = applied.decisions.iter().filter(|decision| !decision.reason.is_empty()).map(|decision| {
         let about = match decision.action {
@@ -232,6 +233,7 @@ pub(crate) fn note(
         decisions: Some(json!(applied.decisions)),
         reasoning: Some(why.join("; ").into()),
         refused: (!applied.refused.is_empty()).then(|| json!(applied.refused)),
+        kept: kept.map(|count| count as u64),
         model: model.map(model_entry),
         ..Entry::default()
     });

@@ -10,6 +10,7 @@
 pub(crate) mod answer;
 pub mod consolidate;
 mod grounded;
+pub(crate) mod grown;
 mod guard;
 pub mod plan;
 mod prompt;

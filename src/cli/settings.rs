@@ -15,6 +15,7 @@
 //! Anthropic, or to the server that the environment names; never to a server that only a file names.
 
 pub(crate) mod chat;
+mod consolidate;
 mod environment;
 mod file;
 mod found;
@@ -100,6 +101,7 @@ pub(crate) struct Settings {
     pub limits: Limits,
     pub record: RecordSettings,
     pub hooks: hooks::HookSettings,
+    pub consolidate: consolidate::ConsolidateSettings,
     /// The map of the game, for `record`; it is read when it is needed.
     pub map: Option<PathBuf>,
     /// Provider, model and request options.
@@ -184,6 +186,7 @@ impl Settings {
         let limits = read_limits(&mut files)?.at(&now);
         let record = read_record(&mut files)?;
         let hooks = hooks::read(&mut files, MAX_TOKENS_BY_SETTING)?;
+        let consolidate = consolidate::read(&mut files)?;
         let map = files.read_path("record.map")?;
         let (mut llm, llm_environment) = read_llm(&mut files, &environment)?;
         let chooses = |key: &&str| matches!(*key, "llm.provider" | "llm.base_url");
@@ -211,6 +214,7 @@ impl Settings {
             limits,
             record,
             hooks,
+            consolidate,
             map,
             llm,
             llm_environment,

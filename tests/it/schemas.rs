@@ -19,7 +19,7 @@ const BASE: &str = "https://memories.invalid/";
 const PARTS: [&str; 2] = ["common", "memory"];
 
 /// Schemas that are of no command.
-const OTHERS: [&str; 3] = ["error", "fmt", "turn"];
+const OTHERS: [&str; 4] = ["consolidate-grown", "error", "fmt", "turn"];
 
 /// Objects of answers that may hold anything: the caller's request.
 const OPEN: [&str; 1] = ["/request"];
@@ -92,6 +92,9 @@ fn json_command(words: &[String], commands: &BTreeSet<String>) -> Option<String>
     }
     if asks("fmt") || asks("check") && asks("--format") {
         return Some("fmt".to_owned());
+    }
+    if asks("consolidate") && asks("--grown") {
+        return Some("consolidate-grown".to_owned());
     }
     // `map path`, or by its former name `path`, before `map`.
     let names = commands.iter().map(|command| short(command));

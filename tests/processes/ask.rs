@@ -215,3 +215,70 @@ fn babble_and_silence_change_nothing() {
         assert_eq!(fs::read_to_string(folder.join("Memories.md")).unwrap(), ROOM);
     }
 }
+
+/// A file with memories of a model in three places, the most in the last one.
+fn three_places() -> (tempfile::TempDir, PathBuf) {
+    let entry = |place: usize, at: usize| {
+        format!("**[NOTE] Fact {place}{at}** *(Ep1)*\nThe thing number {place}{at} lies here.\n\n")
+    };
+    let section = |place: usize| -> String {
+        let entries: String = (0..4 + place).map(|at| entry(place, at)).collect();
+        format!("## Location {place}: Place {place}\n\n{entries}---\n\n")
+    };
+    let (scratch, folder) = play(&(1..=3).map(section).collect::<String>());
+    let adopted = memories(&folder, &["adopt", "--all", "--author", "model"]).output().unwrap();
+    assert!(adopted.status.success(), "{adopted:?}");
+    (scratch, folder)
+}
+
+#[test]
+fn what_grew_most_is_asked_about_first_and_no_more_often_than_allowed() {
+    let keep = json!({"reasoning": "", "decisions": []});
+    let (_scratch, folder) = three_places();
+    let server = says(&keep);
+    let run = |arguments: &[&str]| {
+        let arguments = [&["consolidate", "--grown", "--json"], arguments].concat();
+        json_of(&command(&folder, &server.base_url(), &arguments).output().unwrap())
+    };
+    let before = fs::read_to_string(folder.join("Memories.md")).unwrap();
+    assert_eq!(run(&["--max-calls", "0", "--apply"])["waiting"], 3);
+    assert_eq!(server.requests().len(), 0);
+    let shown = run(&["--max-calls", "1"]);
+    assert_eq!((&shown["scopes"][0]["scope"], &shown["waiting"]), (&json!("location:3"), &json!(2)));
+    assert_eq!((server.requests().len(), &shown["calls_left"]), (1, &json!(0)));
+    let done = run(&["--max-calls", "2", "--apply"]);
+    let scopes: Vec<&Value> = done["scopes"].as_array().unwrap().iter().map(|one| &one["scope"]).collect();
+    assert_eq!(scopes, ["location:3", "location:2"]);
+    assert_eq!((server.requests().len(), &done["waiting"]), (3, &json!(1)));
+    let done = run(&["--apply"]);
+    assert_eq!((&done["scopes"][0]["scope"], &done["calls_left"]), (&json!("location:1"), &json!(1)));
+    assert_eq!(run(&["--apply"])["scopes"], json!([]), "nothing has grown since");
+    assert_eq!(server.requests().len(), 4);
+    assert_eq!(fs::read_to_string(folder.join("Memories.md")).unwrap(), before);
+}
+
+#[test]
+fn an_episode_begins_whatever_the_model_does_and_a_persons_words_are_not_shown_to_it() {
+    let (_scratch, folder) = three_places();
+    fs::write(folder.join("memories.toml"), format!("{SETTINGS}[consolidate]\nauto = true\nmax_calls = 2\n"))
+        .unwrap();
+    let added = memories(&folder, &["add", "3", "A person said this."]).output().unwrap();
+    assert!(added.status.success());
+    let broken = Server::start(vec![Behaviour::error(500, "down")]);
+    let output = command(&folder, &broken.base_url(), &["episode", "start"]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(0), &b"2\n"[..]), "{said}");
+    assert_eq!((said.matches("warning: ").count(), broken.requests().len()), (1, 2), "{said}");
+    let drop_one = json!({"reasoning": "", "decisions": [{"action": "drop", "titles": ["Fact 30"], "title": "", "text": "",
+        "category": "", "reason": "It is gone."}]});
+    let server = says(&drop_one);
+    let output = command(&folder, &server.base_url(), &["episode", "start"]).output().unwrap();
+    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(0), &b"3\n"[..]));
+    let requests = server.requests();
+    assert_eq!(requests.len(), 2);
+    assert!(
+        prompt_of(&requests[0]).contains("Fact 31") && !prompt_of(&requests[0]).contains("A person said")
+    );
+    let text = fs::read_to_string(folder.join("Memories.md")).unwrap();
+    assert!(text.contains("~~The thing number 30 lies here.~~"), "{text}");
+}

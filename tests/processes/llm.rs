@@ -402,6 +402,7 @@ fn retries_end_with_the_time_limit() {
             timeout: SHORT,
             max_retries: u32::MAX,
             retry_delay: Duration::from_millis(20),
+            ..RequestLimits::new(SHORT)
         },
         ..config(&server)
     };

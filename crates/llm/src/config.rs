@@ -89,12 +89,15 @@ pub struct RequestLimits {
     /// Pause before the first retry. It doubles with each further one, less a random part of up to a
     /// half.
     pub retry_delay: Duration,
+    /// Most requests for one question, those in another form after a refusal too.
+    pub max_requests: u32,
 }
 
 impl RequestLimits {
     /// Two retries, the first after half a second.
     pub fn new(timeout: Duration) -> RequestLimits {
-        RequestLimits { timeout, max_retries: 2, retry_delay: Duration::from_millis(500) }
+        let retry_delay = Duration::from_millis(500);
+        RequestLimits { timeout, max_retries: 2, retry_delay, max_requests: u32::MAX }
     }
 }
 

@@ -223,14 +223,17 @@ impl ServedModel {
                 }
                 Err(failure) => failure,
             };
-            let is_final = retried || retries == self.server.limits.max_retries;
-            if let Some(reply) = &failure.reply
+            let limits = self.server.limits;
+            let is_last = calls >= limits.max_requests;
+            let is_final = retried || retries == limits.max_retries;
+            if let Some(reply) = failure.reply.as_ref().filter(|_| !is_last)
                 && let Some(other) = form.adapted(reply.status, &reply.body, is_final)
             {
                 (form, retried) = (other, false);
                 continue;
             }
-            self.server.wait_before_retry(*failure, retries, calls, deadline)?;
+            let made = if is_last { limits.max_retries } else { retries };
+            self.server.wait_before_retry(*failure, made, calls, deadline)?;
             (retries, retried) = (retries + 1, true);
         }
     }

@@ -66,6 +66,7 @@ pub mod past;
 pub mod protection;
 mod ranking;
 mod rewrite;
+pub mod same;
 #[cfg(test)]
 mod samples;
 pub(crate) mod snapshot;

@@ -172,7 +172,7 @@ fn hint_at_gone_files(cli: Cli<'_>, text: &str) -> Result<(), Failure> {
     for Located { memory, line, .. } in of_folders.filter(|entry| entry.memory.is_live()) {
         for anchor in memory.anchors().filter(|anchor| files.state(&anchor.path) == FileState::Gone) {
             let (path, title) = (one_line(&anchor.path), one_line(&memory.title));
-            cli.ui.notice(&format!("line {line}: `{path}`, of which \"{title}\" speaks, is gone"));
+            cli.ui.hint(&format!("line {line}: `{path}`, of which \"{title}\" speaks, is gone"));
         }
     }
     Ok(())

@@ -7,17 +7,17 @@ use serde_json::{Value, json};
 use crate::ask::consolidate::{
     AppliedPlan, Candidates, FEWEST, ProposedPlan, apply_plan, candidates, note, propose,
 };
-use crate::ask::plan::{Action, Decision, Plan, plan_of};
+use crate::ask::plan::Plan;
 use crate::cli::commands::common::{counted, resolve_scope};
+use crate::cli::commands::consolidate_grown::{self, Asked};
+use crate::cli::commands::consolidate_plan::{MIN_PLAN_TOKENS, given_in, quoted, render};
 use crate::cli::commands::model_args::{ModelArgs, no_model};
 use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::{Failure, FailureKind};
+use crate::cli::values::parse_count;
 use memories_document::types::{Author, MemoryObject, Scope, json};
-
-/// Lower bound of `max_output_tokens`, in tokens: a plan is longer than other answers.
-const MIN_PLAN_TOKENS: u32 = 2000;
 
 /// Let a model merge memories of a place; shows a plan first
 #[derive(Debug, clap::Args)]
@@ -36,6 +36,11 @@ Examples:
   memories consolidate 23 --json >plan.json        keep the plan, to edit it
   memories consolidate 23 --plan plan.json --apply  write exactly that plan
   memories restore                                undo it
+  memories consolidate --grown --max-calls 3      show plans for what grew most
+
+With --grown, memories that the rules prove to say the same are joined first,
+without a model. With --json it is {version, changed, calls_left, waiting,
+scopes: [{scope, …, same: [{title, by}]}]}.
 
 With --json: {version, changed, scope, name, memories, plan: {reasoning,
 decisions: [{action, titles, title, text, category, reason}]}, kept_count,
@@ -45,8 +50,14 @@ memories. --plan takes this object or a bare {decisions}; memories that changed
 since are refused. The exit code is 4 if --apply could do nothing of the plan.")]
 pub(crate) struct ConsolidateArgs {
     /// An id, `npc:ID`, `agent:ID`, `dir:PATH`, `topic:ID`, `world`, `scene`, or a place's name
-    #[arg(value_name = "SCOPE", allow_negative_numbers = true)]
-    scope: String,
+    #[arg(value_name = "SCOPE", allow_negative_numbers = true, required_unless_present = "grown")]
+    scope: Option<String>,
+    /// All scopes that grew since their last consolidation by a model, the largest growth first
+    #[arg(long, conflicts_with = "scope")]
+    grown: bool,
+    /// Most requests to a model with --grown [default: 2, or `[consolidate] max_calls`]
+    #[arg(long, value_name = "N", requires = "grown", allow_negative_numbers = true, value_parser = parse_count::<u32>)]
+    max_calls: Option<u32>,
     /// Write the parts of the plan that pass all checks
     #[arg(long, visible_alias = "yes", conflicts_with = "dry_run")]
     apply: bool,
@@ -66,10 +77,14 @@ pub(crate) struct ConsolidateArgs {
 pub(crate) const FACTS: Facts = Facts::of(Group::Correct);
 
 pub fn run(mut cli: Cli<'_>, args: ConsolidateArgs) -> Result<u8, Failure> {
-    let ConsolidateArgs { scope, apply, dry_run: _, plan, writer, model } = args;
+    let ConsolidateArgs { scope, grown, max_calls, apply, dry_run: _, plan, writer, model } = args;
     writer.override_settings(&mut cli);
+    if grown {
+        let max_calls = max_calls.unwrap_or(cli.settings.consolidate.max_calls);
+        return consolidate_grown::run(cli, plan.as_deref(), apply, Asked { model, left: max_calls });
+    }
     let notebook = cli.notebook()?;
-    let scope = resolve_scope(&cli.settings.working_folder, notebook.store(), &scope)?;
+    let scope = resolve_scope(&cli.settings.working_folder, notebook.store(), &scope.unwrap_or_default())?;
     let files = notebook.read()?;
     let candidates = candidates(&files, &scope);
     let objects = |memory| {
@@ -91,7 +106,7 @@ pub fn run(mut cli: Cli<'_>, args: ConsolidateArgs) -> Result<u8, Failure> {
         let at = draft.moment()?;
         let applied = apply_plan(&mut draft.files, &scope, &given.plan, &given.seen, &at);
         if !applied.decisions.is_empty() {
-            note(draft, &applied, &scope, &given.plan.reasoning, given.model.as_ref());
+            note(draft, &applied, &scope, &given.plan.reasoning, given.model.as_ref(), None);
         }
         Ok(applied)
     })?;
@@ -133,18 +148,7 @@ fn read_given(
         |problem: String| Failure::user(format!("cannot use the plan `{name}`: {problem}")).hint(HINT);
     let bytes = cli.read_file(file, HINT)?;
     let value: Value = json::read(&bytes).map_err(|error| wrong(error.to_string()))?;
-    if let Some(other) = value["scope"].as_str().filter(|other| *other != scope.to_string()) {
-        return Err(wrong(format!("it is a plan for {other}, not for {scope}")));
-    }
-    let plan = if value["plan"].is_object() { &value["plan"] } else { &value };
-    let mut warnings = Vec::new();
-    let plan = plan.as_object().ok_or_else(|| "it is not an object".to_owned());
-    let plan = plan.and_then(|plan| plan_of(plan, &mut warnings)).map_err(wrong)?;
-    let seen = match &value["memories"] {
-        Value::Null => found.seen(),
-        memories => serde_json::from_value(memories.clone()).map_err(|error| wrong(error.to_string()))?,
-    };
-    Ok(ProposedPlan { plan, seen, model: None, warnings })
+    given_in(&value, scope, found).map_err(wrong)
 }
 
 /// How far a plan was carried out.
@@ -203,30 +207,6 @@ fn show_plan(
         );
     }
     Ok(0)
-}
-
-/// One decision as text, with its reason below.
-fn render(decision: &Decision) -> String {
-    let titles = quoted(&decision.titles);
-    let mut out = match decision.action {
-        Action::Merge => {
-            let category =
-                decision.category.as_ref().map(|category| format!("[{category}] ")).unwrap_or_default();
-            let text = decision.text.replace('\n', "\n             ");
-            format!("  merge      {titles}\n        into {category}{}\n             {text}\n", decision.title)
-        }
-        Action::Supersede => format!("  supersede  {titles}\n          by \"{}\"\n", decision.title),
-        Action::Drop | Action::Keep => format!("  {:<9}  {titles}\n", decision.action),
-    };
-    if !decision.reason.is_empty() {
-        out.push_str(&format!("         why {}\n", decision.reason));
-    }
-    out
-}
-
-fn quoted(titles: &[String]) -> String {
-    let quoted: Vec<String> = titles.iter().map(|title| format!("\"{title}\"")).collect();
-    quoted.join(" + ")
 }
 
 fn show_too_few(

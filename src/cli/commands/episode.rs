@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::cli::commands::common::counted;
+use crate::cli::commands::consolidate_grown;
 use crate::cli::commands::memory_args::episode_number;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
@@ -48,6 +49,7 @@ pub(crate) const FACTS: Facts = Facts::of(Group::Turn);
 pub fn run(mut cli: Cli<'_>, args: EpisodeArgs) -> Result<u8, Failure> {
     let EpisodeArgs { action } = args;
     let notebook = cli.notebook()?;
+    let is_start = matches!(action, EpisodeAction::Start { .. });
     let mut told = None;
     let (episode, ended) = match action {
         EpisodeAction::Show => (notebook.state().episode, 0),
@@ -63,6 +65,9 @@ pub fn run(mut cli: Cli<'_>, args: EpisodeArgs) -> Result<u8, Failure> {
     };
     let text = told.unwrap_or_else(|| episode.to_string());
     cli.ui.answer(&json!({"episode": episode, "ephemeral_ended": ended}), &format!("{text}\n"))?;
+    if is_start {
+        consolidate_grown::without_asking(&mut cli);
+    }
     if ended > 0 && !cli.ui.json {
         let memories = counted(ended, "ephemeral memory", "ephemeral memories");
         cli.ui.notice(&format!("removed {memories} of the previous episode"));

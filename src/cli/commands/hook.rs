@@ -12,6 +12,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::cli::anchors::Repository;
+use crate::cli::commands::consolidate_grown;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
@@ -106,6 +107,7 @@ pub fn run(mut cli: Cli<'_>, args: HookArgs) -> Result<u8, Failure> {
         }
         EventKind::End => {
             kept(&work)?;
+            consolidate_grown::join_all(&mut cli, &notebook);
             None
         }
         EventKind::Before { command, shell, id } => {

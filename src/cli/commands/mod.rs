@@ -9,6 +9,8 @@ mod check_beside;
 mod common;
 mod completions;
 mod consolidate;
+mod consolidate_grown;
+mod consolidate_plan;
 mod conversation_args;
 mod correct;
 mod diff;

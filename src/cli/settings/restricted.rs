@@ -22,7 +22,7 @@ enum Rule {
 }
 
 /// The keys whose value is restricted, in the order of the documentation.
-const RULES: [(&str, Rule); 18] = [
+const RULES: [(&str, Rule); 20] = [
     // Forty clones of one file would be one writer, who confirms nothing.
     ("writer", Rule::Any),
     ("memory_file", Rule::MemoryFile),
@@ -30,6 +30,9 @@ const RULES: [(&str, Rule); 18] = [
     ("record.language", Rule::Any),
     // What the person masks, a repository does not unmask.
     ("record.mask_personal", Rule::AllBut("true")),
+    // A model costs money.
+    ("consolidate.auto", Rule::AllBut("false")),
+    ("consolidate.max_calls", Rule::Any),
     ("llm.provider", Rule::AllBut("offline")),
     ("llm.model", Rule::Any),
     ("llm.base_url", Rule::Any),

@@ -14,7 +14,7 @@
 //! | `check` (formerly also `fmt`) | `lines`: how many were rewritten |
 //! | `restore` | `state`: the number of the backup |
 //! | `import`, `seed` | `reasoning` |
-//! | `consolidate` | `scope`, `corrected`, `decisions`, `reasoning`, `refused`, `model` |
+//! | `consolidate` | `scope`, `corrected`, `decisions`, `reasoning`, `refused`, `model`; where a model was asked about a scope that grew `kept`: the lasting memories that it has now |
 //! | `digest`, `extract` | `conversation`, `memories`, `model` |
 //!
 //! A line whose transaction changed the memory file has `change`, too: see [`super::change`]. A line with `carried` is
@@ -57,6 +57,7 @@ pub struct Entry<'a, T = PlayedTurn<'a>> {
     pub decisions: Option<Value>,
     pub reasoning: Option<Text<'a>>,
     pub refused: Option<Value>,
+    pub kept: Option<u64>,
     pub model: Option<ModelEntry<'a>>,
     pub warnings: Option<Vec<Text<'a>>>,
     pub visits: Option<u64>,
@@ -261,7 +262,7 @@ mod tests {
         let named = |field: &str| LINES.contains(&format!("\"{field}\":"));
         let Ok(Value::Object(fields)) = serde_json::to_value(Entry::<Value>::default()) else { panic!() };
         let missing: Vec<&String> = fields.keys().filter(|field| !named(field)).collect();
-        assert_eq!(missing, ["effect", "source_line", "carried", "change"]);
+        assert_eq!(missing, ["effect", "kept", "source_line", "carried", "change"]);
     }
 
     #[test]
