@@ -446,3 +446,21 @@ fn a_lesson_is_anchored_to_the_files_that_it_names() {
     fs::remove_file(folder.join("tests/app.py")).unwrap();
     assert!(start().contains("may be stale: tests/app.py is gone"), "{}", start());
 }
+
+#[test]
+fn what_says_the_same_is_joined_at_the_end_where_the_settings_want_it() {
+    let entries = "## Folder /\n\n**[NOTE] Run make**\nRun make.\n\n**[NOTE] run make**\nrun  make\n\n---\n";
+    let entries = entries.replace("run make**", "make run**");
+    let folder = repository(&entries);
+    let folder = folder.path();
+    assert!(hook_with(folder, &["adopt", "--all", "--author", "model"], b"").status.success());
+    let before = text_of(folder);
+    ends(folder);
+    assert_eq!(text_of(folder), before);
+    fs::write(folder.join("memories.toml"), "[consolidate]\nauto = true\n").unwrap();
+    ends(folder);
+    let after = text_of(folder);
+    assert!(after.contains("**[NOTE - SUPERSEDED] make run**") && after.contains("~~run  make~~"), "{after}");
+    ends(folder);
+    assert_eq!(text_of(folder), after);
+}
