@@ -28,6 +28,7 @@ from memories._types import (
     Recalled,
     Recorded,
     RecordedAll,
+    Rewound,
     Route,
     Summarized,
     Tried,
@@ -255,6 +256,14 @@ class Memories:
         """Starts the next episode, or that one, and gives its number. Ephemeral memories end."""
         answer = self._run("episode", "start", *(() if episode is None else ("--", str(episode))))
         return int(answer.get("episode", 0))
+
+    def rewind(self, turn: int, *, episode: int | str | None = None, dry_run: bool = False) -> Rewound:
+        """Sets aside what was recorded after that turn of the running episode, or of another: a save was restored.
+
+        With `dry_run` the answer says what that would be.
+        """
+        options = (*_option("--episode", episode), *_flag("--dry-run", dry_run))
+        return Rewound.from_json(self._run("episode", "rewind", "--turn", str(turn), *options))
 
     def lines(self, *arguments: str) -> Lines:
         """A program that answers each line of JSON with one, such as `memory-tool --lines`, for other modules."""

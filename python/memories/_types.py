@@ -73,7 +73,8 @@ class Turn(Record):
     `id` is an id of your own, by which the turn is recorded once. `episode` and `turn` are numbers, by default the
     running episode and the next turn. `remember` is stored as it stands; `remember_importance` is from 1 to 1000,
     or to `importance_scale`.
-    `timestamp` is a date or a time of RFC 3339, by default the time of recording.
+    `timestamp` is a date or a time of RFC 3339, by default the time of recording. `rewind` says that a save was
+    restored: what was recorded from the turn's number on is set aside first.
     """
 
     action: str
@@ -98,6 +99,7 @@ class Turn(Record):
     moves_before: int | None = None
     moves_after: int | None = None
     timestamp: str | None = None
+    rewind: bool | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The object that `memories record` reads."""
@@ -303,6 +305,33 @@ class Summarized(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RewoundTurn(Record):
+    """A turn that was set aside, and the place where it began."""
+
+    turn: int = 0
+    action: str = ""
+    location: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RewoundMemory(Record):
+    """A memory of a turn that was set aside."""
+
+    scope: str = ""
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rewound(Record):
+    """What was set aside of an episode. `after` is the number of the last turn that stays, if one does."""
+
+    episode: int = 0
+    after: int | None = None
+    turns: tuple[RewoundTurn, ...] = ()
+    memories: tuple[RewoundMemory, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded(Record):
     """What came of a turn.
 
@@ -311,7 +340,7 @@ class Recorded(Record):
     `unknown` (`docs/schema/common.json` lists them). `attempt` is the line about the action, where it failed or its
     effect is not known. `queued` says that the turn waits for a model, `judge` who judged it
     (`rules`, `model`, `later`, or `none`), `best_run` what became of the best run of the
-    game, if this turn changed it.
+    game, if this turn changed it, and `rewound` what was set aside before.
     """
 
     outcome: str = ""
@@ -330,6 +359,7 @@ class Recorded(Record):
     model: Model | None = None
     ephemeral_ended: int | None = None
     best_run: str | None = None
+    rewound: Rewound | None = None
     warnings: tuple[str, ...] = ()
 
 

@@ -74,7 +74,14 @@ impl World {
         let extractor = Extractor { notebook: &notebook, model: Some(&model), settings: &settings };
         let (scope, conversation) = (Some(&SCOPE), &conversation);
         extractor
-            .extract(ExtractInput { conversation, whole: false, saving: false, scope, injected: &[] })
+            .extract(ExtractInput {
+                conversation,
+                whole: false,
+                has_history: false,
+                saving: false,
+                scope,
+                injected: &[],
+            })
             .unwrap()
     }
 

@@ -56,6 +56,7 @@ mod recorded_once;
 mod replay;
 mod retrieval;
 mod retry;
+mod rewind;
 mod schemas;
 mod search;
 mod seed;

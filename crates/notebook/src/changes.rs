@@ -16,6 +16,7 @@ use memories_document::stored;
 use memories_document::text::stored_title;
 use memories_document::types::hint::Refused;
 use memories_document::types::{Author, DEFAULT_IMPORTANCE, Memory, Moment, Outcome, Scope, means_title};
+use memories_store::journal::change::text_hash;
 use memories_store::journal::entry::{Entry, MemoryEntry};
 use memories_store::journal::text::Text;
 use memories_store::{State, StoreError};
@@ -196,10 +197,17 @@ impl Draft<'_> {
     }
 
     /// Replaces the text of the memory file by the text of a backup.
-    pub fn restore(&mut self, backup: u64, text: String) {
+    ///
+    /// # Errors
+    ///
+    /// When the journal cannot be read.
+    pub fn restore(&mut self, backup: u64, text: String) -> Result<(), StoreError> {
+        let [set_aside, brought_back] = self.journal().moved_by_restore(&text_hash(&text))?;
         self.replace_text(text);
+        let (set_aside, brought_back) = (set_aside.unless_empty(), brought_back.unless_empty());
         let (outcome, state) = (Some(Outcome::Restored.into()), Some(backup));
-        self.note(Entry::<Value> { outcome, state, ..Entry::default() });
+        self.note(Entry::<Value> { outcome, state, set_aside, brought_back, ..Entry::default() });
+        Ok(())
     }
 
     /// Notes an import or a seed in the journal, with its result.

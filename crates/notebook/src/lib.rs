@@ -65,6 +65,7 @@ mod occasion;
 pub mod past;
 pub mod protection;
 mod ranking;
+pub mod rewind;
 mod rewrite;
 pub mod same;
 #[cfg(test)]

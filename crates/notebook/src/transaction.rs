@@ -264,6 +264,15 @@ impl Draft<'_> {
         &self.journal
     }
 
+    /// The id of the line that is noted next.
+    pub fn line_id(&self) -> &str {
+        &self.id
+    }
+
+    pub(crate) fn store(&self) -> &Store {
+        &self.notebook.store
+    }
+
     /// The files, to be edited, and the journal with the lines of the changes before.
     pub fn files_and_journal(&mut self) -> (&mut Files, &Journal) {
         (&mut self.files, &self.journal)
@@ -347,10 +356,12 @@ impl Draft<'_> {
 
     /// The journal entry of this change. Without one, the journal says nothing of it.
     pub fn note<T: Serialize>(&mut self, entry: Entry<'_, T>) {
-        let command = (self.command != RECORD).then(|| self.command.into());
+        let command = (self.command != RECORD).then(|| self.command.into()).or(entry.command);
         let (id, time) = (Some((&self.id).into()), Some((&self.now).into()));
+        let writer = self.files.writer.as_ref().filter(|_| entry.turn.is_some()).map(ToString::to_string);
+        let writer = entry.writer.or(writer.map(Into::into));
         self.tracker.note(&self.files.lasting);
-        self.journal.push(Entry { version: Some(VERSION), id, time, command, ..entry }.to_line());
+        self.journal.push(Entry { version: Some(VERSION), id, time, command, writer, ..entry }.to_line());
     }
 
     fn into_change<T>(mut self, value: T) -> Result<Change<T>, DocumentError> {

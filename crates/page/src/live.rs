@@ -12,11 +12,12 @@ use crate::present::Present;
 use crate::range::StepRange;
 use crate::read::{self, Figures};
 use crate::world::{PageFacts, World};
-use memories_notebook::history::{History, HistoryFollower};
+use memories_notebook::history::{History, HistoryFollower, HistoryStep};
 use memories_notebook::{Clock, Snapshot};
 use memories_recall::Limits;
 use memories_record::stats::tally::Tally;
 use memories_store::journal::Journal;
+use memories_store::journal::aside::moves_lines;
 use memories_store::{Follower, Store, StoreError};
 
 /// The world of a server.
@@ -130,7 +131,10 @@ impl Live {
         if self.is_quiet()? {
             return Ok(None);
         }
-        let Some(steps) = self.follower.poll()? else {
+        let moves = |step: &HistoryStep| step.line.as_deref().is_some_and(moves_lines);
+        // Where turns are set aside, what was counted is no longer right.
+        let steps = self.follower.poll()?.filter(|steps| !steps.iter().any(moves));
+        let Some(steps) = steps else {
             let Live { store, page, limits, clock, revision, .. } = self;
             let revision = *revision + 1;
             *self = Live { revision, ..Live::open(store.clone(), page.clone(), *limits, clock.clone())? };

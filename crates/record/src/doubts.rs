@@ -1,7 +1,7 @@
 //! Warnings about a turn that is recorded as it was sent, and may be meant otherwise.
 //!
-//! A turn and the one before enter; sentences leave, each with the next step. They have no numbers of turns, so that a
-//! command that records many turns says each of them once.
+//! A turn and the one before enter; sentences leave, each with the next step. A command that records many turns says
+//! each kind of them once.
 
 use crate::places::own_id;
 use crate::turn::{Turn, TurnLocation};
@@ -9,13 +9,32 @@ use memories_document::grammar::is_same_name;
 use memories_document::types::direction::Direction;
 use memories_store::journal::EarlierTurn;
 
-/// The warnings about a turn of an episode. `last` is the turn recorded before; `None` where numbers do not matter.
-pub(super) fn doubts(turn: &Turn, episode: u64, last: Option<&EarlierTurn>) -> Vec<String> {
-    let goes_back = last.filter(|last| last.episode == Some(episode) && goes_back(turn, last)).map(|_| {
-        format!(
-            "the turn numbers of episode {episode} go back: when the game starts anew, begin an episode: `memories \
-             episode start`, `episode` in the turn, or `new_episode` by MCP"
-        )
+/// The part of a warning about numbers that go back which is the same for all turns of an episode.
+const GO_BACK: &str = " go back";
+
+/// The warnings about a turn of an episode. `last` is the writer's turn before in it, and `is_taken` says that a turn
+/// has the number already; `None` where numbers do not matter.
+pub(super) fn doubts(
+    turn: &Turn,
+    episode: u64,
+    last: Option<&EarlierTurn>,
+    is_taken: impl FnOnce(u64) -> bool,
+) -> Vec<String> {
+    let number =
+        turn.turn.filter(|number| last.and_then(|last| last.number).is_some_and(|last| *number <= last));
+    let goes_back = number.and_then(|number| {
+        let anew = "when the game starts anew, begin an episode: `memories episode start`, `episode` in the turn, or \
+                    `new_episode` by MCP";
+        if is_taken(number) {
+            let before = number.saturating_sub(1);
+            return Some(format!(
+                "the turn numbers of episode {episode}{GO_BACK}, turn {number} was recorded before: when the player \
+                 has restored a save, set aside what followed with `memories episode rewind --turn {before}`, or \
+                 record such turns with `record --rewind`; {anew}"
+            ));
+        }
+        let is_lower = last.and_then(|last| last.number) > Some(number);
+        is_lower.then(|| format!("the turn numbers of episode {episode}{GO_BACK}: {anew}"))
     });
     let same_name = leads_to_its_own_name(turn).map(|name| {
         format!(
@@ -27,11 +46,9 @@ pub(super) fn doubts(turn: &Turn, episode: u64, last: Option<&EarlierTurn>) -> V
     goes_back.into_iter().chain(same_name).collect()
 }
 
-/// True if the number of a turn is lower than the last one, or is that of a first turn which said something else.
-fn goes_back(turn: &Turn, last: &EarlierTurn) -> bool {
-    let (Some(number), Some(before)) = (turn.turn, last.number) else { return false };
-    let says_the_same = last.turn["action"] == turn.action && last.turn["response"] == turn.response;
-    number < before || (number == before && number <= 1 && !says_the_same)
+/// The part of a warning by which it is said once of many turns.
+pub(super) fn kind_of(warning: &str) -> &str {
+    warning.find(GO_BACK).map_or(warning, |at| &warning[..at])
 }
 
 /// The name of the places of a turn, if they have one name and no ids, and the player walked from one to the other:
@@ -54,31 +71,30 @@ mod tests {
 
     use super::*;
 
-    fn warnings(turn: &Value, last: &Value) -> Vec<String> {
-        let last = EarlierTurn {
-            episode: last["episode"].as_u64(),
-            number: last["turn"].as_u64(),
-            turn: last.clone(),
-            effect: String::new(),
-        };
-        doubts(&Turn::from_value(turn).unwrap(), 2, Some(&last))
+    fn warnings(turn: &Value, last: &Value, taken: &[u64]) -> Vec<String> {
+        let last = EarlierTurn { number: last["turn"].as_u64(), ..EarlierTurn::default() };
+        doubts(&Turn::from_value(turn).unwrap(), 2, Some(&last), |number| taken.contains(&number))
     }
 
     #[test]
     fn numbers_that_go_back_in_their_episode_are_a_warning() {
-        let turn = |number: u64, action: &str| json!({"turn": number, "action": action, "response": "Ok.", "location": 1});
-        let last = |episode: u64, number: u64| json!({"episode": episode, "turn": number, "action": "wait", "response": "Ok."});
-        for (turn, last, is_told) in [
-            (turn(1, "wait"), last(2, 5), true),
-            (turn(4, "look"), last(2, 5), true),
-            (turn(1, "look"), last(2, 1), true),
-            (turn(1, "wait"), last(2, 1), false),
-            (turn(5, "look"), last(2, 5), false),
-            (turn(6, "look"), last(2, 5), false),
-            (turn(1, "look"), last(1, 5), false),
-            (json!({"action": "look", "response": "Ok.", "location": 1}), last(2, 5), false),
+        let turn = |number: u64| json!({"turn": number, "action": "look", "response": "Ok.", "location": 1});
+        for (turn, last, expected) in [
+            (turn(1), 5, Some("`memories episode rewind --turn 0`")),
+            (turn(5), 5, Some("turn 5 was recorded before")),
+            (turn(4), 5, Some("`memories episode rewind --turn 3`")),
+            (turn(3), 5, Some("go back: when the game starts anew")),
+            (turn(6), 5, None),
+            (json!({"action": "look", "response": "Ok.", "location": 1}), 5, None),
         ] {
-            assert_eq!(warnings(&turn, &last).len(), usize::from(is_told), "{turn} after {last}");
+            let warnings = warnings(&turn, &json!({"turn": last}), &[1, 4, 5]);
+            let is_told = expected.map(|expected| warnings.iter().any(|warning| warning.contains(expected)));
+            assert_eq!(
+                (is_told, warnings.len()),
+                (expected.map(|_| true), usize::from(expected.is_some())),
+                "{turn}"
+            );
+            assert!(warnings.iter().all(|warning| kind_of(warning) == "the turn numbers of episode 2"));
         }
     }
 
@@ -87,7 +103,7 @@ mod tests {
         let turn = |action: &str, response: &str, before: Value, after: Value| json!({"action": action, "response": response, "location_before": before, "location_after": after});
         let forest = || json!({"name": "Forest"});
         let entered = "Forest\nThis is a dimly lit forest.";
-        let told = warnings(&turn("east", entered, forest(), json!({"name": "forest"})), &Value::Null);
+        let told = warnings(&turn("east", entered, forest(), json!({"name": "forest"})), &Value::Null, &[]);
         assert!(told[0].ends_with("such as `location:forest-2`"), "{told:?}");
         for other in [
             turn("east", "You can't go that way.", forest(), forest()),
@@ -97,7 +113,7 @@ mod tests {
             turn("east", entered, json!({"id": 7, "name": "Forest"}), json!({"id": 8, "name": "Forest"})),
             turn("east", entered, json!("location:forest"), json!("location:forest")),
         ] {
-            assert_eq!(warnings(&other, &Value::Null), Vec::<String>::new(), "{other}");
+            assert_eq!(warnings(&other, &Value::Null, &[]), Vec::<String>::new(), "{other}");
         }
     }
 }

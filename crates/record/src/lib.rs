@@ -75,7 +75,6 @@ pub use memories_notebook::authority::Authority;
 use memories_notebook::files::Files;
 use memories_notebook::titles::stored_under_free_title;
 use memories_notebook::{Draft, Notebook};
-use memories_store::StoreError;
 use memories_store::journal::entry::{Entry, RECORD};
 use memories_store::journal::text::Text;
 use memories_store::journal::{EarlierTurn, Journal};
@@ -85,7 +84,7 @@ use changes::Changes;
 use context::ModelOutcome;
 use effect::effect_of;
 use evidence::{TurnEvidence, earlier};
-use once::{Checked, is_repeat, recorded_before};
+use once::{Begun, Checked, is_repeat, recorded_before};
 use opening::Leaving;
 use replies::Replies;
 use triggers::{Switches, fired};
@@ -124,6 +123,8 @@ pub struct RecordSettings {
     pub new_place: bool,
     /// A turn that was recorded before is recorded again.
     pub again: bool,
+    /// Before a turn whose number was recorded with other words, that turn and what followed it are set aside.
+    pub rewind: bool,
     /// Ids of the game's places; a place that is not among them is a warning.
     pub map: Option<BTreeSet<u64>>,
 }
@@ -141,6 +142,7 @@ impl Default for RecordSettings {
             goals: Vec::new(),
             new_place: false,
             again: false,
+            rewind: false,
             map: None,
         }
     }
@@ -177,7 +179,7 @@ impl Recorder<'_> {
         notes.append(&mut turn.notes);
         // Nobody is asked about a turn that was recorded before.
         let before = match self.judge {
-            Judge::Model(_) if !self.settings.again => {
+            Judge::Model(_) if !self.settings.again && !turn.rewind => {
                 let running = self.notebook.state().episode;
                 recorded_before(&Journal::of(self.notebook.store()), &turn, &self.notebook.read()?, running)?
             }
@@ -196,19 +198,34 @@ impl Recorder<'_> {
     fn record_new(&self, turn: &Turn, checked: Checked) -> Result<RecordReport, RecordError> {
         let done = match self.judge {
             Judge::Rules | Judge::Later => self.notebook.edit(RECORD, |draft| {
-                if let Some(report) = self.recorded_meanwhile(draft, turn, checked)? {
-                    return Ok(report);
-                }
+                let rewound = match self.begin(draft, turn, checked)? {
+                    Begun::Before(report) => return Ok::<_, RecordError>(*report),
+                    Begun::New(rewound) => rewound,
+                };
                 let context = self.gather(draft, turn.clone())?;
                 let judged = self.judge.judge(&context, self.settings.language.as_deref());
-                self.write(draft, context, &judged, checked)
+                Ok(RecordReport { rewound, ..self.write(draft, context, &judged, checked)? })
             })?,
             Judge::Model(_) => {
-                let context = self.notebook.preview(|draft| self.gather(draft, turn.clone()))?;
-                let judged = self.judge.judge(&context, self.settings.language.as_deref());
-                self.notebook.edit(RECORD, |draft| {
-                    let before = self.recorded_meanwhile(draft, turn, checked)?;
-                    before.map_or_else(|| self.write(draft, context.clone(), &judged, checked), Ok)
+                let context = self.notebook.preview(|draft| match self.begin(draft, turn, checked)? {
+                    Begun::Before(_) => Ok::<_, RecordError>(None),
+                    Begun::New(_) => Ok(Some(self.gather(draft, turn.clone())?)),
+                })?;
+                let judged = context.map(|context| {
+                    let judged = self.judge.judge(&context, self.settings.language.as_deref());
+                    (context, judged)
+                });
+                self.notebook.edit(RECORD, |draft| match (self.begin(draft, turn, checked)?, &judged) {
+                    (Begun::Before(report), _) => Ok::<_, RecordError>(*report),
+                    (Begun::New(rewound), Some((context, judged))) => {
+                        Ok(RecordReport { rewound, ..self.write(draft, context.clone(), judged, checked)? })
+                    }
+                    // Another process has set it aside since.
+                    (Begun::New(rewound), None) => {
+                        let context = self.gather(draft, turn.clone())?;
+                        let later = &ModelOutcome::PutOff;
+                        Ok(RecordReport { rewound, ..self.write(draft, context, later, checked)? })
+                    }
                 })?
             }
         };
@@ -217,19 +234,15 @@ impl Recorder<'_> {
         Ok(report)
     }
 
-    /// The report on a turn that was recorded before, if that is still to be looked for.
-    fn recorded_meanwhile(
-        &self,
-        draft: &Draft<'_>,
-        turn: &Turn,
-        checked: Checked,
-    ) -> Result<Option<RecordReport>, StoreError> {
-        match checked {
-            Checked::NotYet if !self.settings.again => {
-                recorded_before(draft.journal(), turn, &draft.files, draft.state()?.episode)
-            }
-            _ => Ok(None),
-        }
+    /// The warnings about a turn. A journal that cannot be read causes none.
+    fn doubts(&self, files: &Files, journal: &Journal, turn: &Turn, episode: u64) -> Vec<String> {
+        let writer = files.writer.as_ref().map(|writer| writer.name());
+        let find = |number: Option<u64>| {
+            let is_it = |turn: &EarlierTurn| number.is_none_or(|number| turn.number == Some(number));
+            journal.last_turn_by(episode, writer, is_it).ok().flatten()
+        };
+        let last = if self.settings.again || turn.turn.is_none() { None } else { find(None) };
+        doubts::doubts(turn, episode, last.as_ref(), |number| find(Some(number)).is_some())
     }
 
     /// Everything that the files say about a turn. They stay as they are.
@@ -256,7 +269,7 @@ impl Recorder<'_> {
         // A journal that cannot be read withholds no memory; appending to it fails with a warning.
         let mut history = journal.last_turns(self.settings.history_window.max(1)).unwrap_or_default();
         let number = turn.turn.unwrap_or_else(|| number_after(history.last()));
-        turn.notes = doubts::doubts(&turn, episode, history.last().filter(|_| !self.settings.again));
+        turn.notes = self.doubts(files, journal, &turn, episode);
         history.retain(|turn| turn.episode == Some(episode));
         evidence::complete(&mut turn, turns_of(history.last()).last());
         if self.settings.history_window == 0 {

@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::once::{Checked, key_of, other_with_id};
+use crate::doubts::kind_of;
+use crate::once::{Begun, Checked, key_of, other_with_id};
 use crate::redaction::redact_turn;
 use crate::turn::Turn;
 use crate::{Judge, RecordError, RecordReport, Recorder};
@@ -200,6 +201,7 @@ impl<'a> ManyTurns<'a> {
         match self.recorder.record_new(&new.turn, new.checked()) {
             Ok(report) => {
                 self.reader.recorded.add_id(&new.key);
+                self.reader.forget(new, &report);
                 Ok(Ok(new.noted(report)))
             }
             Err(RecordError::Store(error)) => Err(error),
@@ -262,6 +264,14 @@ impl<'a> ManyTurns<'a> {
                 if at > 0 && lines[at].1.is_later_than(draft.state()?.episode) {
                     break;
                 }
+                let is_alone = match &lines[at].1 {
+                    Pending::New(new) => recorder.may_rewind(draft, &new.turn)?,
+                    Pending::Done(_) => false,
+                };
+                // The history that it needs is that of the files.
+                if at > 0 && is_alone {
+                    break;
+                }
                 done.push(match &lines[at].1 {
                     Pending::Done(done) => Done::clone(done),
                     Pending::New(new) => {
@@ -271,10 +281,18 @@ impl<'a> ManyTurns<'a> {
                         reader.note(new, recorder.record_line(draft, new, at)?)
                     }
                 });
+                if is_alone {
+                    break;
+                }
             }
             Ok::<_, Failure>(done)
         })?;
         let Written { value: mut done, warnings, .. } = written;
+        for ((_, pending), done) in lines.iter().zip(&done) {
+            if let (Pending::New(new), Ok(report)) = (pending, done) {
+                reader.forget(new, report);
+            }
+        }
         if let Some(Ok(first)) = done.first_mut() {
             first.warnings.extend(warnings);
         }
@@ -309,7 +327,8 @@ impl LineReader<'_> {
         let mut notes = redact_turn(&mut turn);
         notes.append(&mut turn.notes);
         let key = key_of(&turn, running, self.file.map(|file| (file, number)));
-        let known = match if self.again { Ok(Known::New) } else { self.recorded.meet(&key) } {
+        // What a turn with `rewind` finds is looked for under the lock.
+        let known = match if self.again || turn.rewind { Ok(Known::New) } else { self.recorded.meet(&key) } {
             Ok(known) => known,
             Err(error) => return (number, Pending::Done(Box::new(Err(error.to_string())))),
         };
@@ -320,6 +339,14 @@ impl LineReader<'_> {
         let mut report = RecordReport::recorded_before(&turn);
         report.warnings.extend(notes);
         (number, Pending::Done(Box::new(Ok(report))))
+    }
+
+    /// Forgets the turns that were set aside for a turn.
+    fn forget(&mut self, new: &NewTurn, report: &RecordReport) {
+        if let Some(rewound) = &report.rewound {
+            self.recorded.set_aside(&rewound.lines);
+            self.recorded.add_id(&new.key);
+        }
     }
 
     /// Remembers the id of a turn, unless it is refused.
@@ -347,14 +374,22 @@ impl NewTurn {
 impl Recorder<'_> {
     /// Records the turn of a line of a group in its transaction, or refuses it before anything is edited.
     fn record_line(&self, draft: &mut Draft<'_>, new: &NewTurn, at: usize) -> Result<Done, Failure> {
+        let rewound = match self.begin(draft, &new.turn, new.checked()) {
+            Ok(Begun::Before(report)) => return Ok(Ok(new.noted(*report))),
+            Ok(Begun::New(rewound)) => rewound,
+            Err(RecordError::Store(error)) => return Err(error.into()),
+            Err(problem) => return Ok(Err(problem.to_string())),
+        };
         let context = match self.gather(draft, new.turn.clone()) {
             Ok(context) => context,
             Err(RecordError::Store(error)) => return Err(error.into()),
+            // The group is begun anew without this turn, and so without what was set aside for it.
+            Err(problem) if rewound.is_some() => return Err(Failure::Turn(at, problem.to_string())),
             Err(problem) => return Ok(Err(problem.to_string())),
         };
         let judged = self.judge.judge(&context, self.settings.language.as_deref());
         match self.write(draft, context, &judged, new.checked()) {
-            Ok(report) => Ok(Ok(new.noted(report))),
+            Ok(report) => Ok(Ok(new.noted(RecordReport { rewound, ..report }))),
             Err(RecordError::Store(error)) => Err(error.into()),
             Err(problem) => Err(Failure::Turn(at, problem.to_string())),
         }
@@ -368,10 +403,10 @@ impl TurnSummary {
             *self.model_errors.entry(error).or_default() += 1;
         }
         for text in &report.warnings {
-            match self.places.get(text) {
+            match self.places.get(kind_of(text)) {
                 Some(&at) => self.warnings[at].more += 1,
                 None => {
-                    self.places.insert(text.clone(), self.warnings.len());
+                    self.places.insert(kind_of(text).to_owned(), self.warnings.len());
                     self.warnings.push(LineWarning { line, more: 0, text: text.clone() });
                 }
             }

@@ -13,6 +13,7 @@ use memories_document::problem::Kind;
 use memories_document::types::hint::{Advice, Hint, Remedy};
 use memories_document::types::{Scope, ScopeName, did_you_mean, fold_title};
 use memories_document::{Document, DocumentError, nearest};
+use memories_notebook::rewind::RewindError;
 use memories_store::StoreError;
 
 /// A place of the game.
@@ -40,6 +41,9 @@ pub enum RecordError {
     /// The file cannot take the edit.
     #[error(transparent)]
     Document(#[from] DocumentError),
+    /// The turns after it cannot be set aside.
+    #[error(transparent)]
+    Rewind(#[from] RewindError),
     /// The turn names no place.
     #[error("the turn names no place")]
     NoPlace,
@@ -66,6 +70,7 @@ impl Hint for RecordError {
         match self {
             RecordError::Store(error) => error.advice(),
             RecordError::Document(error) => error.advice(),
+            RecordError::Rewind(error) => error.advice(),
             RecordError::NoPlace => Advice::fix("say where it happened: `location`, such as 64"),
             RecordError::UnknownPlace { name, nearest } => {
                 let new =

@@ -12,6 +12,7 @@ use memories_document::text::stored_line;
 use memories_document::types::{Attempt, Outcome};
 use memories_llm::ModelUse;
 use memories_notebook::add::{AddOutcome, AddReport};
+use memories_notebook::rewind::Rewound;
 use memories_store::journal::entry::{Entry, MemoryEntry, ModelEntry};
 use memories_store::journal::text::Text;
 
@@ -73,6 +74,9 @@ pub struct RecordReport {
     /// A sentence about the best run of the game, if this turn changed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub best_run: Option<String>,
+    /// The turns that were set aside before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rewound: Option<Rewound>,
     /// Everything that was dropped, changed or could not be done.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
@@ -115,6 +119,7 @@ impl RecordReport {
             _ => {}
         }
         parts.extend(self.best_run.clone());
+        parts.extend(self.rewound.as_ref().map(|rewound| format!("set aside {}", rewound.sentence())));
         let triggers: Vec<&str> = self.triggers.iter().map(|trigger| trigger.into()).collect();
         let triggers =
             if triggers.is_empty() { String::new() } else { format!(" (triggers: {})", triggers.join(", ")) };

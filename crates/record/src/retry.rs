@@ -103,8 +103,10 @@ pub fn waiting(store: &Store, wanted: Wanted, window: usize) -> Result<Queue, St
     let mut resolved: HashSet<String> = HashSet::new();
     let mut history: VecDeque<EarlierTurn> = VecDeque::new();
     let mut damage = Damage::default();
+    let aside = journal.aside()?;
     journal.visit_lines(|line| {
-        let Some(entry) = damage.read::<Value>(&line) else { return };
+        let entry = damage.read::<Value>(&line).filter(|entry| !aside.has(entry.id.as_deref()));
+        let Some(entry) = entry else { return };
         resolved.extend(entry.resolves.as_deref().map(str::to_owned));
         let Some(turn) = EarlierTurn::of(&entry) else { return };
         if is_wanted(&entry, wanted)

@@ -57,8 +57,10 @@ impl Visits {
     /// When the journal cannot be read.
     pub(super) fn of(journal: &Journal) -> Result<Visits, StoreError> {
         let mut visits = Visits::default();
+        let aside = journal.aside()?;
         journal.visit(|line| {
-            let entry = Entry::parse(line).filter(|entry: &Entry<'_>| entry.resolves.is_none());
+            let counts = |entry: &Entry<'_>| entry.resolves.is_none() && !aside.has(entry.id.as_deref());
+            let entry = Entry::parse(line).filter(counts);
             let Some(turn) = entry.and_then(|entry| entry.turn) else { return };
             let to = turn.location_after.as_ref().and_then(|place| place.id);
             visits.pass(turn.episode, turn.turn, turn.place(), to);

@@ -18,12 +18,12 @@ use memories_document::unknown_field;
 
 /// The fields of a turn. Those of the last line are known from recorded play and not used.
 #[rustfmt::skip]
-const FIELDS: [&str; 30] = [
+const FIELDS: [&str; 31] = [
     "episode", "turn", "id", "action", "response", "location", "location_before", "location_after",
     "location_id", "location_name", "score_before", "score_after", "moves_before", "moves_after",
     "inventory_before", "inventory_after", "died", "world_changed", "valid", "reasoning", "remember",
     "remember_importance", "rememberImportance", "importance_scale", "remember_category", "timestamp", CONTEXT,
-    "game", "outcome", "won",
+    "game", "outcome", "won", "rewind",
 ];
 
 /// An object whose fields count as the turn's own.
@@ -100,6 +100,9 @@ pub struct Turn {
     pub world_changed: Option<bool>,
     /// The player's reason.
     pub reasoning: Option<String>,
+    /// What was recorded from its number on is set aside first.
+    #[serde(skip)]
+    pub rewind: bool,
     /// A memory that the player states directly.
     pub remember: Option<Remember>,
     /// Time of the turn: a date or RFC 3339.
@@ -140,6 +143,7 @@ impl TurnError {
                 "say where it happened: `location_before`, `location_after`, `location` or `location_id`"
             }
             TurnError::MisnamedLocation(_) => "did you mean `location`?",
+            TurnError::Missing("turn") => "a turn before which others are set aside needs its number: `turn`",
             TurnError::Missing(_) => "`action`, `response` and one location are required",
             TurnError::Field(FieldError { field, .. }) if field == "episode" => {
                 "send the number, or a label with one run of digits such as `ep_003`"
@@ -219,12 +223,16 @@ impl Turn {
         let response = fields.read("response", text)?.ok_or(TurnError::Missing("response"))?;
         let (location_before, location_after) = locations(fields, &mut notes)?;
         let remember = remember(fields, scale, &mut notes)?;
+        let number = fields.read("turn", count)?;
+        let rewind = fields.read("rewind", flag)?.unwrap_or(false);
+        rewind.then(|| number.ok_or(TurnError::Missing("turn"))).transpose()?;
         Ok(Turn {
             id: fields.read("id", id)?,
             action,
             response,
             episode: fields.read("episode", episode)?,
-            turn: fields.read("turn", count)?,
+            turn: number,
+            rewind,
             location_before,
             location_after,
             score_before: fields.read("score_before", integer)?,

@@ -33,9 +33,12 @@ impl Descriptions {
     pub fn read(store: &Store, snapshot: &Snapshot) -> Descriptions {
         let mut read = Descriptions::default();
         // If reading fails, the lines read so far are used.
-        let _ = Journal::of(store).visit(|line| {
+        let journal = Journal::of(store);
+        let aside = journal.aside().unwrap_or_default();
+        let _ = journal.visit(|line| {
             let entry = line.contains("\"turn\":").then(|| Entry::parse(line)).flatten();
-            entry.iter().for_each(|entry| read.add(entry));
+            let counts = |entry: &Entry<'_>| !aside.has(entry.id.as_deref());
+            entry.filter(counts).iter().for_each(|entry| read.add(entry));
         });
         read.with_memories(snapshot)
     }

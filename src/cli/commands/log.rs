@@ -15,6 +15,7 @@ use memories_document::types::Outcome;
 use memories_record::stats::log::{self, LogFilter, parse_outcome};
 use memories_store::Follower;
 use memories_store::journal::Journal;
+use memories_store::journal::aside::Aside;
 use memories_store::journal::damage::is_unreadable;
 use memories_store::journal::entry::{Entry, PlayedTurn};
 
@@ -29,7 +30,7 @@ the reason.
 
 Outcomes: stored, revised, duplicate, declined, tried, not_significant, queued;
 for corrections superseded, invalidated, marked, forgotten, renamed; and
-episode_started. The journal drops its oldest entries when it grows large.
+episode_started, rewound. A turn that was set aside says so. The journal drops its oldest entries when it grows large.
 
 Examples:
   memories log                             the last 20 entries
@@ -39,7 +40,8 @@ Examples:
 
 JSON: one object a line, {version, id, time, outcome, turn, triggers, memories,
 invalidated, reasoning, model, warnings, visits}; of corrections {version, id,
-time, outcome, command, corrected, reasoning}.")]
+time, outcome, command, corrected, reasoning}. `aside` is true for what was set
+aside.")]
 pub(crate) struct LogArgs {
     /// Maximum of entries
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20, value_parser = parse_count::<usize>)]
@@ -88,7 +90,9 @@ pub fn run(mut cli: Cli<'_>, args: LogArgs) -> Result<u8, Failure> {
         unreadable += u64::from(entry.is_none() && is_unreadable(line));
         entry.is_some_and(|entry| log::passes(&entry, &filter))
     };
-    let (last, follower) = Journal::of(&store).follow(lines, wanted)?;
+    let journal = Journal::of(&store);
+    let (last, follower) = journal.follow(lines, wanted)?;
+    let aside = journal.aside()?;
     if unreadable > 0 {
         let lines = counted(unreadable, "line", "lines");
         cli.ui.warning(&format!("{lines} of the journal cannot be read; `memories check` says more"));
@@ -96,7 +100,7 @@ pub fn run(mut cli: Cli<'_>, args: LogArgs) -> Result<u8, Failure> {
     if last.is_empty() && !follow && lines > 0 {
         cli.ui.notice("no matching entry in the journal");
     }
-    show_entries(&mut cli, &last, &filter)?;
+    show_entries(&mut cli, &last, &filter, &aside)?;
     if follow { follow_on(cli, follower, &filter) } else { Ok(0) }
 }
 
@@ -105,18 +109,28 @@ fn follow_on(mut cli: Cli<'_>, mut follower: Follower, filter: &LogFilter) -> Re
     loop {
         cli.ui.flush()?;
         std::thread::sleep(POLL_INTERVAL);
-        show_entries(&mut cli, &follower.poll()?, filter)?;
+        show_entries(&mut cli, &follower.poll()?, filter, &Aside::default())?;
     }
 }
 
-fn show_entries(cli: &mut Cli<'_>, lines: &[String], filter: &LogFilter) -> Result<(), Failure> {
+fn show_entries(
+    cli: &mut Cli<'_>,
+    lines: &[String],
+    filter: &LogFilter,
+    aside: &Aside,
+) -> Result<(), Failure> {
     for line in lines {
         let entry: Option<Entry<'_>> = Entry::parse(line);
         let Some(entry) = entry.filter(|entry| log::passes(entry, filter)) else { continue };
         if cli.ui.json {
-            cli.ui.json_text(line.trim_end())?
+            let line = line.trim_end();
+            match line.strip_suffix('}').filter(|_| aside.has(entry.id.as_deref())) {
+                Some(line) => cli.ui.json_text(&format!("{line},\"aside\":true}}"))?,
+                None => cli.ui.json_text(line)?,
+            }
         } else {
-            cli.ui.painted(&format!("{}\n", log::render(&entry)), paint::log)?
+            let aside = if aside.has(entry.id.as_deref()) { " (set aside)" } else { "" };
+            cli.ui.painted(&format!("{}{aside}\n", log::render(&entry)), paint::log)?
         }
     }
     Ok(())

@@ -40,11 +40,12 @@ Examples:
   game | memories record --turns -         each line as it comes
   memories record --turns turns.jsonl --map rooms.json
   memories record --turns turns.jsonl --later
+  memories record --turns turns.jsonl --rewind      a game with saves
   memories retry --follow                  beside it, as turns come
 
 Answer: one line, or with --json {version, outcome, episode, turn, place,
 visits, triggers, memories, invalidated, attempt, queued, reasoning, model,
-ephemeral_ended, warnings}. Outcomes: stored, revised, contested (stored as
+ephemeral_ended, rewound, warnings}. Outcomes: stored, revised, contested (stored as
 tentative beside an entry that only a person may change), duplicate, declined,
 tried, not_significant, queued (the model failed, or --later; the turn waits for
 `retry`), and recorded_before (a turn with that `id` is in the journal; nothing
@@ -126,6 +127,10 @@ pub(crate) struct RecordArgs {
     /// Record again what was recorded before
     #[arg(long)]
     again: bool,
+    /// First set aside what was recorded of the episode from this number on; with --turns, for each
+    /// turn that is new
+    #[arg(long)]
+    rewind: bool,
     /// Store this text unchanged, without a model
     #[arg(long, requires = "action", value_name = "TEXT")]
     remember: Option<String>,
@@ -166,6 +171,7 @@ pub(crate) const FACTS: Facts = Facts::of(Group::Turn);
 pub fn run(mut cli: Cli<'_>, args: RecordArgs) -> Result<u8, Failure> {
     cli.settings.record.new_place = args.new_place;
     cli.settings.record.again = args.again;
+    cli.settings.record.rewind = args.rewind && args.turns.is_some();
     let scale = args.importance_scale.unwrap_or(cli.settings.record.importance_scale);
     cli.settings.record.importance_scale = scale;
     let map = args.map.as_ref().or(cli.settings.map.as_ref());
@@ -188,10 +194,16 @@ pub fn run(mut cli: Cli<'_>, args: RecordArgs) -> Result<u8, Failure> {
         let from = args.from.unwrap_or(1);
         return many::record_many(cli, &recorder, &many::Request { file, from, strict, notice });
     }
-    let turn = match args.action {
+    let rewind = args.rewind;
+    let mut turn = match args.action {
         Some(_) => turn_from_flags(args, scale)?,
         None => turn_from_stdin(&mut cli, scale)?,
     };
+    turn.rewind |= rewind;
+    if turn.rewind && turn.turn.is_none() {
+        let failure = Failure::usage("`--rewind` needs the number of the turn");
+        return Err(failure.hint("give it with `--turn N`, or `turn` in JSON"));
+    }
     let report = recorder.record(turn).map_err(refused)?;
     if report.model.is_some() {
         cli.ui.notices(&notice);
@@ -258,6 +270,7 @@ fn turn_from_flags(args: RecordArgs, scale: ImportanceScale) -> Result<Turn, Fai
         won: args.won,
         world_changed: args.world_changed,
         reasoning: args.reasoning,
+        rewind: false,
         remember,
         timestamp: args.timestamp,
         notes,

@@ -58,10 +58,8 @@ pub fn run(mut cli: Cli<'_>, args: RestoreArgs) -> Result<u8, Failure> {
         None => chosen(store, &backups, number)?,
     };
     let text = store.read_backup(number)?;
-    let (_, written) = cli.edit(&notebook, RESTORE, false, |draft| {
-        draft.restore(number, text.clone());
-        Ok(())
-    })?;
+    let (_, written) =
+        cli.edit(&notebook, RESTORE, false, |draft| Ok(draft.restore(number, text.clone())?))?;
     let file = store.path().display().to_string();
     let text = if written {
         format!("restored state {number} of {file}\n")

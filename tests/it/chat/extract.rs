@@ -60,8 +60,14 @@ impl Chat {
     fn extract(&self, model: &Finder, conversation: &Conversation, whole: bool) -> ExtractReport {
         let notebook = Notebook::new(self.store.clone(), Clock::fixed("2026-01-31T10:40:00Z"));
         let extractor = Extractor { notebook: &notebook, model: Some(model), settings: &self.settings };
-        let input =
-            ExtractInput { conversation, whole, saving: false, scope: Some(&Scope::World), injected: &[] };
+        let input = ExtractInput {
+            conversation,
+            whole,
+            has_history: false,
+            saving: false,
+            scope: Some(&Scope::World),
+            injected: &[],
+        };
         extractor.extract(input).unwrap()
     }
 

@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::Message;
 use memories_document::types::text::truncate;
@@ -32,9 +33,70 @@ pub(crate) struct Counts {
     pub turns: u64,
     /// Turns seen at the last extraction.
     pub extracted: u64,
+    /// The last reply, and the counts before it. A later request may have another one in its place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last: Option<LastReply>,
     /// Messages since then that no later call will contain.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waiting: Vec<WaitingMessage>,
+}
+
+/// The last reply of a conversation whose requests have all that was said before.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct LastReply {
+    /// How many messages stand before the question and the reply, and their hash.
+    at: usize,
+    before: u64,
+    /// Hashes of the question, and of the question and the reply.
+    question: u64,
+    turn: u64,
+    /// The counts before it.
+    turns: u64,
+    extracted: u64,
+    waiting: usize,
+    /// The line of the journal whose memories were extracted when it came.
+    pub line: Option<String>,
+}
+
+impl LastReply {
+    /// The reply at the end of the messages; `None` where no question stands before it.
+    fn of(messages: &[Message], counts: &Counts) -> Option<LastReply> {
+        let said = said(messages);
+        let at = said.len().checked_sub(2)?;
+        let Counts { turns, extracted, .. } = *counts;
+        let (before, question, turn) = (hash(&said[..at]), hash(&said[at..=at]), hash(&said[at..]));
+        Some(LastReply {
+            at,
+            before,
+            question,
+            turn,
+            turns,
+            extracted,
+            waiting: counts.waiting.len(),
+            line: None,
+        })
+    }
+
+    /// True if the conversation went on otherwise than with this reply.
+    fn is_dropped(&self, messages: &[Message]) -> bool {
+        let said = said(messages);
+        let Some(turn) = said.get(self.at..self.at + 2) else { return false };
+        // Where nothing stands before, only the same question shows that it is the same conversation.
+        let is_same =
+            hash(&said[..self.at]) == self.before && (self.at > 0 || hash(&turn[..1]) == self.question);
+        is_same && hash(turn) != self.turn
+    }
+}
+
+/// What was said, with its speakers.
+fn said(messages: &[Message]) -> Vec<String> {
+    let said = messages.iter().filter(|message| message.is_speech());
+    said.map(|message| format!("{}: {}", message.role(), message.text().trim())).collect()
+}
+
+fn hash(said: &[String]) -> u64 {
+    xxh3_64(said.join("\0").as_bytes())
 }
 
 /// A message that waits for the next extraction.
@@ -65,6 +127,20 @@ impl Counts {
             all.shift_remove(&oldest);
         }
         all.insert(conversation.to_owned(), serde_json::json!(self));
+    }
+
+    /// Takes the last reply back if a later request has another one in its place. Returns the line of the journal that was
+    /// extracted from it.
+    pub(crate) fn take_back(&mut self, messages: &[Message]) -> Option<String> {
+        let last = self.last.take_if(|last| last.is_dropped(messages))?;
+        (self.turns, self.extracted) = (last.turns, last.extracted);
+        self.waiting.truncate(last.waiting);
+        last.line
+    }
+
+    /// Notes the last reply, before it is counted.
+    pub(crate) fn note_last(&mut self, messages: &[Message]) {
+        self.last = LastReply::of(messages, self);
     }
 
     /// Counts the turns of incoming messages. `whole` says that they are the whole conversation; otherwise, messages

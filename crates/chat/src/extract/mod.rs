@@ -110,6 +110,12 @@ impl Extractor<'_> {
             let mut state = draft.state()?;
             let before = Counts::of(&state, &input.conversation.id);
             let mut counts = before.clone();
+            if input.has_history {
+                if let Some(line) = counts.take_back(messages) {
+                    draft.rewind_line::<ChatError>(&line, "the reply was made anew")?;
+                }
+                counts.note_last(messages);
+            }
             counts.count(messages, input.whole);
             let seen = counts.clone();
             if !input.whole && counts.turns > before.turns {
@@ -181,6 +187,10 @@ impl Extractor<'_> {
             done.extracted = counts.extracted.max(done.extracted);
             done.turns = done.turns.max(counts.turns);
             done.waiting.clear();
+            let line = draft.line_id().to_owned();
+            if let Some(last) = &mut done.last {
+                last.line = Some(line);
+            }
             done.write(&mut state, id);
             draft.new_state = Some(state);
             let done = self.apply(draft, input, found, turns)?;

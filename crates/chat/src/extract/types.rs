@@ -50,6 +50,8 @@ pub struct ExtractInput<'a> {
     pub conversation: &'a Conversation,
     /// True if it is the whole conversation.
     pub whole: bool,
+    /// True if each request of the conversation has all that was said before: then a reply that is missing was dropped.
+    pub has_history: bool,
     /// True if the conversation is being saved.
     pub saving: bool,
     /// The scope of new memories; by default the place of the last message, or else the world.
@@ -61,6 +63,13 @@ pub struct ExtractInput<'a> {
 impl<'a> ExtractInput<'a> {
     /// The last turns of a conversation that goes on.
     pub fn of(conversation: &'a Conversation) -> ExtractInput<'a> {
-        ExtractInput { conversation, whole: false, saving: false, scope: None, injected: &[] }
+        ExtractInput {
+            conversation,
+            whole: false,
+            has_history: false,
+            saving: false,
+            scope: None,
+            injected: &[],
+        }
     }
 }

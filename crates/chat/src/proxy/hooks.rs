@@ -267,7 +267,14 @@ impl ChatHooks for MemoryHooks {
         };
         let injected = lock(&self.injected).remove(&xxh3_64(request)).unwrap_or_default();
         let (scope_in_use, injected) = (scope.as_ref(), injected.as_slice());
-        let input = ExtractInput { saving, scope: scope_in_use, injected, ..ExtractInput::of(&conversation) };
+        let has_history = call.shape != ApiFormat::Responses;
+        let input = ExtractInput {
+            saving,
+            has_history,
+            scope: scope_in_use,
+            injected,
+            ..ExtractInput::of(&conversation)
+        };
         self.extract_from(input, &settings);
         if settings.mode == ExtractMode::OnSave && !saving {
             lock(&self.unsaved).insert(conversation.id.clone(), (conversation, scope), request.len());
@@ -278,7 +285,8 @@ impl ChatHooks for MemoryHooks {
         if self.settings.use_memory
             && let Some(conversation) = self.conversation_of(call, request, reply)
         {
-            self.count(ExtractInput::of(&conversation));
+            let has_history = call.shape != ApiFormat::Responses;
+            self.count(ExtractInput { has_history, ..ExtractInput::of(&conversation) });
         }
     }
 

@@ -67,6 +67,8 @@ pub enum Outcome {
     Merged,
     /// Problems that `check` found were mended.
     Fixed,
+    /// Turns were set aside.
+    Rewound,
     /// The text of a backup took the place of the file's text.
     Restored,
     /// Memories were imported.

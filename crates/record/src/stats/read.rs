@@ -22,7 +22,7 @@ pub struct ReadStats {
 }
 
 /// Reads the figures of a store. `file` is its name in them, `now` the present time (RFC 3339), and `visit` sees each
-/// entry of the journal, oldest first.
+/// entry of the journal that is not set aside, oldest first.
 ///
 /// # Errors
 ///
@@ -35,8 +35,11 @@ pub fn read(
     mut visit: impl FnMut(&Entry<'_>),
 ) -> Result<ReadStats, StoreError> {
     let (mut tally, mut damage) = (Tally::default(), Damage::default());
-    let visited = Journal::of(store).visit_lines(|line| {
-        if let Some(entry) = damage.read(&line) {
+    let journal = Journal::of(store);
+    let aside = journal.aside().unwrap_or_default();
+    let visited = journal.visit_lines(|line| {
+        let entry: Option<Entry<'_>> = damage.read(&line);
+        if let Some(entry) = entry.filter(|entry| !aside.has(entry.id.as_deref())) {
             visit(&entry);
             tally.count(&entry);
         }

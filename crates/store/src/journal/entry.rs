@@ -6,13 +6,14 @@
 //!
 //! | command | fields |
 //! |---|---|
-//! | `record` (not named in the line) | `turn`, `triggers`, `memories`, `invalidated`, `reasoning`, `model`, `warnings`, `visits`; where its episode ended ephemeral memories `ephemeral_ended` and `session`; of a file of turns `source_line`, by which a turn without number and id is known |
+//! | `record` (not named in the line) | `turn`, `writer`, `triggers`, `memories`, `invalidated`, `reasoning`, `model`, `warnings`, `visits`; where its episode ended ephemeral memories `ephemeral_ended` and `session`; of a file of turns `source_line`, by which a turn without number and id is known |
 //! | `retry` | the same, and `resolves`: the `id` of the line whose turn waited |
 //! | `add`, `form_memory` | `memories` |
 //! | `supersede` and other corrections | `corrected`, `reasoning` |
 //! | `episode` | `episode`, `ephemeral_ended`, `session`: the text that was cleared |
 //! | `check` (formerly also `fmt`) | `lines`: how many were rewritten |
-//! | `restore` | `state`: the number of the backup |
+//! | `restore` | `state`: the number of the backup; `set_aside` and `brought_back`: see [`super::aside`] |
+//! | `rewind` (also of `record`) | `episode`, `after`: the number of the last turn that stays, `writer`, `set_aside` |
 //! | `import`, `seed` | `reasoning` |
 //! | `consolidate` | `scope`, `corrected`, `decisions`, `reasoning`, `refused`, `model`; where a model was asked about a scope that grew `kept`: the lasting memories that it has now |
 //! | `digest`, `extract` | `conversation`, `memories`, `model` |
@@ -25,6 +26,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::journal::aside::LineSet;
 use crate::journal::text::Text;
 use memories_document::types::{Author, Outcome, Persistence, Span};
 
@@ -64,6 +66,10 @@ pub struct Entry<'a, T = PlayedTurn<'a>> {
     pub source_line: Option<Text<'a>>,
     pub resolves: Option<Text<'a>>,
     pub carried: Option<bool>,
+    pub writer: Option<Text<'a>>,
+    pub after: Option<u64>,
+    pub set_aside: Option<LineSet>,
+    pub brought_back: Option<LineSet>,
     /// The change of the memory file. It is not decoded here: only the history needs it.
     pub change: Option<&'a RawValue>,
 }
@@ -262,7 +268,9 @@ mod tests {
         let named = |field: &str| LINES.contains(&format!("\"{field}\":"));
         let Ok(Value::Object(fields)) = serde_json::to_value(Entry::<Value>::default()) else { panic!() };
         let missing: Vec<&String> = fields.keys().filter(|field| !named(field)).collect();
-        assert_eq!(missing, ["effect", "kept", "source_line", "carried", "change"]);
+        let unwritten =
+            ["effect", "kept", "source_line", "carried", "writer", "after", "set_aside", "brought_back", "change"];
+        assert_eq!(missing, unwritten);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! that wait are lines with the outcome `queued` that no later line `resolves`; a rotation puts those that would be
 //! dropped into a file of their own, marked `"carried": true`. Only the crate `memories-notebook` writes lines.
 
+pub mod aside;
 pub mod chain;
 pub mod change;
 pub mod damage;
@@ -20,8 +21,8 @@ use serde_json::Value;
 
 use crate::sidecar::QUEUE;
 use crate::{Follower, LineLog, LogLine, Store, StoreError, Upkeep};
-use memories_document::types::{Scope, ScopeName};
 
+use aside::Aside;
 use entry::Entry;
 pub use queue::ResolvedTurns;
 use queue::{carried_over, queued};
@@ -54,6 +55,8 @@ pub struct EarlierTurn {
     pub episode: Option<u64>,
     /// Its number within the episode.
     pub number: Option<u64>,
+    /// The writer who recorded it, where several share the file.
+    pub writer: Option<String>,
     /// The whole turn, as it was recorded.
     pub turn: Value,
     /// Its effect; empty where that is not known.
@@ -65,15 +68,14 @@ impl EarlierTurn {
     pub fn of(entry: &Entry<'_, Value>) -> Option<EarlierTurn> {
         let turn = entry.turn.clone().filter(Value::is_object)?;
         let effect = entry.effect.as_deref().unwrap_or_default().to_owned();
-        Some(EarlierTurn { episode: turn["episode"].as_u64(), number: turn["turn"].as_u64(), turn, effect })
-    }
-
-    /// The place where the turn ended.
-    pub fn place(&self) -> Option<ScopeName> {
-        let fields = ["location_after", "location_before"];
-        let place = fields.into_iter().map(|field| &self.turn[field]).find(|place| place.is_object())?;
-        let id = place["id"].as_u64().map(|id| ScopeName::Scope(Scope::Location(id)));
-        id.or_else(|| Some(ScopeName::Name(place["name"].as_str()?.to_owned())))
+        let writer = entry.writer.as_deref().map(str::to_owned);
+        Some(EarlierTurn {
+            episode: turn["episode"].as_u64(),
+            number: turn["turn"].as_u64(),
+            writer,
+            turn,
+            effect,
+        })
     }
 }
 
@@ -112,7 +114,8 @@ impl Journal {
         (self.log, self.pending)
     }
 
-    /// The last `count` lines that `wanted` accepts, oldest first. Reads from the end and no further than it must.
+    /// The last `count` lines that `wanted` accepts and no rewind has set aside, oldest first. Reads from the end and no
+    /// further than it must.
     ///
     /// # Errors
     ///
@@ -122,6 +125,8 @@ impl Journal {
         count: usize,
         mut wanted: impl FnMut(&str) -> bool,
     ) -> Result<Vec<String>, StoreError> {
+        let mut aside = Aside::default();
+        let mut wanted = |line: &str| !aside.skips(line) && wanted(line);
         let pending = self.pending.iter().rev().filter(|line| wanted(line));
         let mut last: Vec<String> = pending.take(count).cloned().collect();
         last.reverse();
@@ -133,7 +138,7 @@ impl Journal {
         Ok(lines)
     }
 
-    /// Visits all lines that are still kept, oldest first. Some may be no entries.
+    /// Visits all lines that are still kept, oldest first, also those that are set aside. Some may be no entries.
     ///
     /// # Errors
     ///

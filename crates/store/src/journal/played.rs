@@ -1,11 +1,16 @@
 //! The turns of a journal as they were played, searched from its end, and those that were ever recorded.
 
+use std::collections::{BTreeMap, HashSet};
+
+use memchr::memmem;
 use serde_json::Value;
 
 use crate::StoreError;
+use crate::journal::aside::{Aside, LineSet, Moved};
 use crate::journal::entry::{Entry, PlayedTurn};
 use crate::journal::recorded::{Known, RecordedTurns, TurnKey, numbers_of, reply_number};
 use crate::journal::{EarlierTurn, Journal};
+use memories_document::types::{Scope, ScopeName};
 
 /// Turns among which those of an episode are looked for.
 const EPISODE_TURNS: usize = 5000;
@@ -14,6 +19,14 @@ const EPISODE_TURNS: usize = 5000;
 const LAST_LINES: usize = 200;
 
 impl EarlierTurn {
+    /// The place where the turn ended.
+    pub fn place(&self) -> Option<ScopeName> {
+        let fields = ["location_after", "location_before"];
+        let place = fields.into_iter().map(|field| &self.turn[field]).find(|place| place.is_object())?;
+        let id = place["id"].as_u64().map(|id| ScopeName::Scope(Scope::Location(id)));
+        id.or_else(|| Some(ScopeName::Name(place["name"].as_str()?.to_owned())))
+    }
+
     /// Id of the place where it began.
     pub fn begins_at(&self) -> Option<u64> {
         let id = |field: &str| self.turn[field]["id"].as_u64();
@@ -103,6 +116,93 @@ impl Journal {
         })?;
         newest_first.reverse();
         Ok(newest_first)
+    }
+
+    /// The lines that are set aside.
+    ///
+    /// # Errors
+    ///
+    /// When the journal cannot be read.
+    pub fn aside(&self) -> Result<Aside, StoreError> {
+        let mut aside = Aside::default();
+        self.visit(|line| aside.read_on(line))?;
+        self.pending().iter().for_each(|line| aside.read_on(line));
+        Ok(aside)
+    }
+
+    /// True if lines before those that are kept were dropped.
+    ///
+    /// # Errors
+    ///
+    /// When the journal cannot be read.
+    pub fn has_dropped(&self) -> Result<bool, StoreError> {
+        self.log.has_dropped()
+    }
+
+    /// The lines that a restore of the text with that hash sets aside, and those that it brings back: what counted when
+    /// the memory file last had this text counts again. None where the journal does not know the text.
+    ///
+    /// # Errors
+    ///
+    /// When the journal cannot be read.
+    pub fn moved_by_restore(&self, hash: &str) -> Result<[LineSet; 2], StoreError> {
+        let mut now: BTreeMap<String, (String, bool)> = BTreeMap::new();
+        let (mut then, mut lines) = (None, 0_usize);
+        let [from, to] = ["from", "to"].map(|side| format!("\"{side}\":\"{hash}\""));
+        self.visit(|line| {
+            let has = |side: &str| memmem::find(line.as_bytes(), side.as_bytes()).is_some();
+            lines += 1;
+            if has(&from) {
+                then = Some((now.clone(), lines - 1));
+            }
+            for (id, numbers, counts) in Moved::by(line).into_iter().flat_map(Moved::all) {
+                now.insert(id, (numbers, counts));
+            }
+            if has(&to) {
+                then = Some((now.clone(), lines));
+            }
+        })?;
+        let mut sets = [LineSet::default(), LineSet::default()];
+        let Some((then, count)) = then.filter(|_| !now.is_empty()) else { return Ok(sets) };
+        let (mut before, mut lines) = (HashSet::new(), 0);
+        self.visit(|line| {
+            lines += 1;
+            let entry: Option<Entry<'_>> = (lines <= count).then(|| Entry::parse(line)).flatten();
+            before.extend(entry.and_then(|entry| Some(entry.id?.to_string())));
+        })?;
+        // A line that came later says nothing of that text.
+        for (id, (numbers, counts)) in now.into_iter().filter(|(id, _)| before.contains(id)) {
+            let counted = then.get(&id).is_none_or(|(_, counts)| *counts);
+            if counted != counts {
+                sets[usize::from(counted)].0.insert(id, numbers);
+            }
+        }
+        Ok(sets)
+    }
+
+    /// The last turn of an episode by a writer that `wanted` accepts.
+    ///
+    /// # Errors
+    ///
+    /// When the journal cannot be read.
+    pub fn last_turn_by(
+        &self,
+        episode: u64,
+        writer: Option<&str>,
+        wanted: impl Fn(&EarlierTurn) -> bool,
+    ) -> Result<Option<EarlierTurn>, StoreError> {
+        let mut found = None;
+        let mut looked_at = 0;
+        self.tail(1, |line| {
+            let Some(turn) = turn_as_played(line) else { return false };
+            looked_at += 1;
+            let is_before = turn.episode < Some(episode) || looked_at > EPISODE_TURNS;
+            if turn.episode == Some(episode) && turn.writer.as_deref() == writer && wanted(&turn) {
+                found = Some(turn);
+            }
+            is_before || found.is_some()
+        })?;
+        Ok(found)
     }
 
     /// The turns of an episode at a place since the player came there, oldest first.

@@ -16,6 +16,7 @@ use memchr::memmem;
 use serde::Deserialize;
 use xxhash_rust::xxh3::xxh3_128;
 
+use crate::journal::aside::{LineSet, Moved};
 use crate::journal::entry::PlayedTurn;
 use crate::journal::numbers::{Head, Kept, VERSION, end_hash, render};
 use crate::log::{Parts, end_of_whole_lines, head_of, is_passed_over, text_of};
@@ -29,8 +30,8 @@ use memories_document::types::text::composed;
 #[derive(Debug)]
 pub struct RecordedTurns {
     kept: Option<Kept>,
-    /// How often each number stands in the lines behind those.
-    newer: HashMap<u64, u64>,
+    /// How often each number stands in the lines behind those; less where their turns are set aside.
+    newer: HashMap<u64, i64>,
     /// How often each number of a turn was met.
     met: HashMap<u64, u64>,
     /// Numbers of ids that are recorded now.
@@ -121,6 +122,13 @@ pub(super) fn numbers_of(line: &str) -> Vec<u64> {
     numbers.into_iter().flatten().collect()
 }
 
+/// A set of lines, given with their ids.
+pub fn line_set<'a>(lines: impl IntoIterator<Item = (&'a str, &'a str)>) -> LineSet {
+    let mut set = LineSet::default();
+    lines.into_iter().for_each(|(id, line)| set.add(id, &numbers_of(line)));
+    set
+}
+
 impl RecordedTurns {
     /// Reads the turns of a log and of further lines; where `needles` are given, only lines that contain one of them.
     pub(super) fn read(
@@ -150,7 +158,10 @@ impl RecordedTurns {
         let mut newer = HashMap::new();
         let mut add = |line: &str| {
             let is_meant = |needle: &String| memmem::find(line.as_bytes(), needle.as_bytes()).is_some();
-            if needles.is_none_or(|needles| needles.iter().any(is_meant)) {
+            if let Some(Moved { set_aside, brought_back }) = Moved::by(line) {
+                set_aside.numbers().for_each(|number| *newer.entry(number).or_default() -= 1);
+                brought_back.numbers().for_each(|number| *newer.entry(number).or_default() += 1);
+            } else if needles.is_none_or(|needles| needles.iter().any(is_meant)) {
                 numbers_of(line).into_iter().for_each(|number| *newer.entry(number).or_default() += 1);
             }
         };
@@ -211,9 +222,18 @@ impl RecordedTurns {
         });
     }
 
+    /// Takes turns out that are set aside from now on.
+    pub fn set_aside(&mut self, lines: &LineSet) {
+        for number in lines.numbers() {
+            *self.newer.entry(number).or_default() -= 1;
+            self.added.remove(&number);
+        }
+    }
+
     pub(super) fn count(&self, number: u64) -> Result<u64, StoreError> {
         let kept = self.kept.as_ref().map_or(Ok(0), |kept| kept.count(number))?;
-        Ok(kept + self.newer.get(&number).copied().unwrap_or_default())
+        let newer = self.newer.get(&number).copied().unwrap_or_default();
+        Ok(kept.saturating_add_signed(newer))
     }
 }
 
@@ -224,8 +244,15 @@ pub(super) fn keep(log: &LineLog) -> Result<(), StoreError> {
         return Ok(());
     };
     let mut numbers = recorded.kept.as_ref().map_or_else(|| Ok(Vec::new()), Kept::all)?;
-    let newer = recorded.newer.iter().flat_map(|(number, count)| (0..*count).map(|_| *number));
-    numbers.extend(newer);
+    let mut newer = recorded.newer;
+    numbers.retain(|number| match newer.get_mut(number) {
+        Some(count) if *count < 0 => {
+            *count += 1;
+            false
+        }
+        _ => true,
+    });
+    numbers.extend(newer.iter().flat_map(|(number, count)| (0..*count).map(|_| *number)));
     let path = log.current_path();
     let failed = || StoreError::read(&path);
     let to = end_of_whole_lines(&mut current).map_err(failed())?;
