@@ -12,7 +12,7 @@ const CALLS: &str = "?open,openat,?creat,read,pread64,readv,write,pwrite64,write
     utimensat,?access,faccessat,getcwd";
 
 /// A scenario: its name, whether the folder has a history, the command line.
-const COMMANDS: [(&str, bool, &[&str]); 8] = [
+const COMMANDS: [(&str, bool, &[&str]); 9] = [
     ("first add", false, &["add", "23", "--name", "Living Room", "--title", "New", "--text", "A new one."]),
     ("add", true, &["add", "23", "--title", "New", "--text", "A lantern stands on the case."]),
     ("add ephemeral", true, &["add", "23", "--title", "New", "--text", "The lamp is on.", "--ephemeral"]),
@@ -41,6 +41,7 @@ const COMMANDS: [(&str, bool, &[&str]); 8] = [
         ],
     ),
     ("episode start", true, &["episode", "start"]),
+    ("episode rewind", true, &["episode", "rewind", "--turn", "0", "-q"]),
 ];
 
 /// A system call of a run: its name, and which of that name it is, from 1.

@@ -178,6 +178,8 @@ fn prepared() -> TempDir {
         &["add", "23", "--name", "Living Room", "--title", "Old", "--text", "The rug hides a door."],
     );
     succeed(path, &add("Other", "A sword hangs above the case."));
+    let turn = ["--turn", "8", "--location", "25:Attic", "--action", "wait", "--response", "Time passes."];
+    succeed(path, &[&["record", "-q", "--world-changed=false"][..], &turn].concat());
     succeed(path, &["add", "23", "--title", "Fleeting", "--text", "The thief is near.", "--ephemeral"]);
     folder
 }

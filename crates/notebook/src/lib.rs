@@ -45,6 +45,7 @@ mod anchored;
 pub mod authority;
 mod authors;
 pub mod authorship;
+mod carry;
 mod changes;
 mod clock;
 pub mod confirm;

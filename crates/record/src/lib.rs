@@ -40,6 +40,7 @@
 pub mod answer;
 mod answer_fields;
 mod apply;
+mod begin;
 pub mod best_run;
 pub mod changes;
 mod context;

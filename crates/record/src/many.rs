@@ -201,7 +201,7 @@ impl<'a> ManyTurns<'a> {
         match self.recorder.record_new(&new.turn, new.checked()) {
             Ok(report) => {
                 self.reader.recorded.add_id(&new.key);
-                self.reader.forget(new, &report);
+                self.reader.forget(&new.key, &report);
                 Ok(Ok(new.noted(report)))
             }
             Err(RecordError::Store(error)) => Err(error),
@@ -288,11 +288,11 @@ impl<'a> ManyTurns<'a> {
             Ok::<_, Failure>(done)
         })?;
         let Written { value: mut done, warnings, .. } = written;
-        for ((_, pending), done) in lines.iter().zip(&done) {
-            if let (Pending::New(new), Ok(report)) = (pending, done) {
-                reader.forget(new, report);
+        lines.iter().zip(&done).for_each(|((_, line), done)| {
+            if let (Pending::New(new), Ok(report)) = (line, done) {
+                reader.forget(&new.key, report);
             }
-        }
+        });
         if let Some(Ok(first)) = done.first_mut() {
             first.warnings.extend(warnings);
         }
@@ -342,10 +342,10 @@ impl LineReader<'_> {
     }
 
     /// Forgets the turns that were set aside for a turn.
-    fn forget(&mut self, new: &NewTurn, report: &RecordReport) {
+    fn forget(&mut self, key: &TurnKey, report: &RecordReport) {
         if let Some(rewound) = &report.rewound {
             self.recorded.set_aside(&rewound.lines);
-            self.recorded.add_id(&new.key);
+            self.recorded.add_id(key);
         }
     }
 

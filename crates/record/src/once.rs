@@ -1,8 +1,7 @@
 //! Recognises turns that were recorded before, and tried actions with the same whole reply.
 
-use crate::Recorder;
 use crate::effect::is_idle;
-use crate::places::{Place, RecordError};
+use crate::places::Place;
 use crate::replies::answer;
 use crate::report::RecordReport;
 use crate::turn::Turn;
@@ -10,7 +9,6 @@ use memories_document::Section;
 use memories_document::evidence::is_same_reply;
 use memories_document::text::{stored_line, stored_reply};
 use memories_document::types::{Attempt, fold_action};
-use memories_notebook::Draft;
 use memories_notebook::files::Files;
 use memories_notebook::rewind::Rewound;
 use memories_store::StoreError;
@@ -32,45 +30,6 @@ pub(super) enum Begun {
     Before(Box<RecordReport>),
     /// It is new; the turns that were set aside for it.
     New(Option<Rewound>),
-}
-
-impl Recorder<'_> {
-    /// Looks whether a turn was recorded before, and sets aside what its `rewind` means. A turn that was recorded before
-    /// and is sent with `rewind` stays, and only what followed it is set aside; one with an id was only sent again.
-    pub(super) fn begin(
-        &self,
-        draft: &mut Draft<'_>,
-        turn: &Turn,
-        checked: Checked,
-    ) -> Result<Begun, RecordError> {
-        let episode = turn.episode.map_or_else(|| draft.state().map(|state| state.episode), Ok)?;
-        let before = match checked {
-            _ if self.settings.again => None,
-            Checked::IsNew { .. } if !turn.rewind => None,
-            _ => recorded_before(draft.journal(), turn, &draft.files, episode)?,
-        };
-        let number = turn.turn.filter(|_| turn.rewind || self.settings.rewind);
-        Ok(match (before, number) {
-            (Some(mut report), Some(number)) if turn.rewind && turn.id.is_none() => {
-                report.rewound = draft.rewind_after(episode, number, [&turn.action, &turn.response])?;
-                Begun::Before(Box::new(report))
-            }
-            (Some(report), _) => Begun::Before(Box::new(report)),
-            (None, Some(number)) => Begun::New(draft.rewind_before(episode, number)?),
-            (None, None) => Begun::New(None),
-        })
-    }
-
-    /// True if a turn is sent with `rewind` and is not the next one of its episode and writer.
-    pub(super) fn may_rewind(&self, draft: &Draft<'_>, turn: &Turn) -> Result<bool, StoreError> {
-        let Some(number) = turn.turn.filter(|_| turn.rewind || self.settings.rewind) else {
-            return Ok(false);
-        };
-        let episode = turn.episode.map_or_else(|| draft.state().map(|state| state.episode), Ok)?;
-        let writer = draft.files.writer.as_ref().map(|writer| writer.name());
-        let last = draft.journal().last_turn_by(episode, writer, |_| true)?;
-        Ok(last.and_then(|last| last.number).is_some_and(|last| last >= number))
-    }
 }
 
 /// The report on a turn that was recorded before: one with its id, or with its episode, number, action and reply. `None`
