@@ -17,7 +17,6 @@ from memories._types import Place
 TURN = {
     *("action", "response", "location", "location_after", "died", "won", "world_changed", "reasoning", "episode"),
     *("turn", "score_before", "score_after", "inventory_before", "inventory_after", "remember", "remember_importance"),
-    "rewind",
 }
 
 Arguments = dict[str, Any]

@@ -146,7 +146,7 @@ impl Play {
             Other::Add(number) => {
                 let text =
                     format!("It has sold lantern number {number} to a merchant of the {number}. street.");
-                let memory = Memory::new(Category::note(), &format!("Lantern {number}"), &text);
+                let memory = Memory::new(Category::note(), format!("Lantern {number}"), &text);
                 let new = NewMemory {
                     scope: Scope::Npc("troll".into()),
                     name: String::new(),
@@ -396,9 +396,12 @@ fn where_the_journal_does_not_reach_nothing_is_changed() {
     let lines: Vec<String> = journal.lines().map(str::to_owned).collect();
     let damaged: Vec<String> = lines
         .iter()
-        .map(|line| match line.contains("The butler") {
-            true => format!("{}}}", &line[..line.find(",\"change\":").unwrap()]),
-            false => line.clone(),
+        .map(|line| {
+            if line.contains("The butler") {
+                format!("{}}}", &line[..line.find(",\"change\":").unwrap()])
+            } else {
+                line.clone()
+            }
         })
         .collect();
     fs::write(&path, damaged.join("\n") + "\n").unwrap();
@@ -448,7 +451,7 @@ fn a_player_who_restores_saves_leaves_what_was_played_at_last() {
 
 /// A conversation of messages in turn, the user's first.
 fn conversation(said: &[&str]) -> Conversation {
-    let role = |at: usize| if at % 2 == 0 { "user" } else { "assistant" };
+    let role = |at: usize| if at.is_multiple_of(2) { "user" } else { "assistant" };
     let messages = said.iter().enumerate().map(|(at, text)| json!({"role": role(at), "content": text}));
     Conversation::read("tavern", &json!(messages.collect::<Vec<Value>>()).to_string()).unwrap()
 }

@@ -52,7 +52,7 @@ impl<'a> Window<'a> {
         // The text before the first of the steps that are to be carried over together.
         let mut base: Option<String> = None;
         for step in steps {
-            let is_aside = id_of(step).is_some_and(|id| gone(&id)) || undoes_only(step, &gone);
+            let is_aside = id_of(step).is_some_and(|id| gone(&id)) || undoes_only(step, gone);
             if (is_aside || has_returns)
                 && let Some(base) = base.take()
             {

@@ -30,7 +30,8 @@ the reason.
 
 Outcomes: stored, revised, duplicate, declined, tried, not_significant, queued;
 for corrections superseded, invalidated, marked, forgotten, renamed; and
-episode_started, rewound. A turn that was set aside says so. The journal drops its oldest entries when it grows large.
+episode_started, rewound. A turn that was set aside says so. The journal drops
+its oldest entries when it grows large.
 
 Examples:
   memories log                             the last 20 entries

@@ -75,7 +75,7 @@ pub(crate) const TOOLS: &[Tool] = &[
 ];
 
 /// The fields of a turn that a model may send.
-const TURN: [Parameter; 19] = [
+const TURN: [Parameter; 18] = [
     TURN_LOCATION,
     TURN_ACTION,
     Parameter::new("response", Text, "the game's reply").required("give the game's reply"),
@@ -93,7 +93,6 @@ const TURN: [Parameter; 19] = [
     NEW_EPISODE,
     EPISODE,
     Parameter::new("turn", Integer, "default: next"),
-    Parameter::new("rewind", Flag, "a save was restored: drop later turns"),
     NEW_PLACE,
 ];
 
