@@ -126,7 +126,10 @@ mod tests {
         for (lines, is_aside) in [(1, false), (2, true), (3, false), (4, true)] {
             let (mut forwards, mut backwards) = (Aside::default(), Aside::default());
             LINES[..lines].iter().for_each(|line| forwards.read_on(line));
-            let skipped = LINES[..lines].iter().rev().map(|line| backwards.skips(line)).next_back();
+            let mut skipped = None;
+            for line in LINES[..lines].iter().rev() {
+                skipped = Some(backwards.skips(line));
+            }
             assert_eq!((forwards.has(Some("1")), skipped), (is_aside, Some(is_aside)), "{lines}");
         }
     }
