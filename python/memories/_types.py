@@ -72,7 +72,7 @@ class Turn(Record):
 
     `id` is an id of your own, by which the turn is recorded once. `episode` and `turn` are numbers, by default the
     running episode and the next turn. `remember` is stored as it stands; `remember_importance` is from 1 to 1000,
-    or to `importance_scale`.
+    or to `importance_scale`. `present` has the ids of those who know what is remembered of it, by default everybody.
     `timestamp` is a date or a time of RFC 3339, by default the time of recording. `rewind` says that a save was
     restored: what was recorded from the turn's number on is set aside first.
     """
@@ -88,6 +88,7 @@ class Turn(Record):
     died: bool | None = None
     won: bool | None = None
     world_changed: bool | None = field(default=None, metadata={"keys": ("world_changed", "valid")})
+    present: tuple[str, ...] | list[str] | None = None
     reasoning: str | None = None
     remember: str | None = None
     remember_importance: int | None = None

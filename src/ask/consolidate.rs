@@ -68,7 +68,9 @@ pub fn candidates(files: &Files, scope: &Scope) -> Candidates {
         if memory.category.only_grows() {
             continue;
         }
-        if bearers[&fold_title(&memory.title)] > 1 {
+        if memory.provenance.witnesses().is_limited() {
+            found.kept.push(format!("`{}` is kept: it has witnesses", memory.title));
+        } else if bearers[&fold_title(&memory.title)] > 1 {
             found.kept.push(format!("`{}` is kept: several memories bear its title", memory.title));
         } else if is_secret(&memory.title) || is_secret(&memory.text) {
             let title = redacted(&memory.title);

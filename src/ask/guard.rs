@@ -129,6 +129,9 @@ impl Guard<'_> {
         if memory.category.only_grows() {
             return Err(format!("`{}` is of a kind that only grows", memory.title));
         }
+        if memory.provenance.witnesses().is_limited() {
+            return Err(format!("`{}` has witnesses", memory.title));
+        }
         match self.seen.iter().find(|seen| same_title(&seen.title, &memory.title)) {
             None => Err(format!("`{}` was not among the memories shown", memory.title)),
             Some(seen) if *seen != MemoryVersion::of(&memory) => {

@@ -9,6 +9,7 @@ use crate::cli::anchors::Repository;
 use crate::cli::failure::{Failure, unreadable};
 use crate::cli::settings::Settings;
 use crate::cli::ui::Ui;
+use memories_document::types::Viewer;
 use memories_document::types::json::text_without_mark;
 use memories_notebook::{AnchoredFiles, Draft, Notebook, Written};
 use memories_store::{Store, read_bounded};
@@ -20,6 +21,8 @@ pub(crate) const MAX_INPUT: u64 = 256 << 20;
 pub(crate) struct Cli<'a> {
     pub ui: &'a mut Ui,
     pub settings: Settings,
+    /// For whom the memory file is read.
+    pub viewer: Viewer,
     /// The memory file, once it was found.
     store: OnceCell<Store>,
 }
@@ -27,11 +30,15 @@ pub(crate) struct Cli<'a> {
 impl<'a> Cli<'a> {
     /// The context of a command with these settings.
     pub(crate) fn new(ui: &'a mut Ui, settings: Settings) -> Cli<'a> {
-        Cli { ui, settings, store: OnceCell::new() }
+        Cli { ui, settings, viewer: Viewer::Person, store: OnceCell::new() }
     }
 
-    /// The memory file, for reading.
+    /// The memory file, for reading, as the viewer sees it.
     pub(crate) fn store(&self) -> Result<Store, Failure> {
+        Ok(self.any_store()?.for_viewer(self.viewer.clone()))
+    }
+
+    fn any_store(&self) -> Result<Store, Failure> {
         if let Some(store) = self.store.get() {
             return Ok(store.clone());
         }

@@ -109,7 +109,6 @@ impl Watcher {
 /// The memory file, as the tools use it.
 pub(crate) struct Memories {
     pub(super) setup: Setup,
-    viewer: Viewer,
     searcher: Searcher,
     /// Calls that are searching; they receive the progress of embedding.
     searching: Arc<Mutex<Vec<Watcher>>>,
@@ -125,7 +124,8 @@ impl Memories {
     /// # Errors
     ///
     /// [`memories_llm::ModelError::Settings`] where a model or embedder cannot work as it is set.
-    pub(crate) fn new(setup: Setup) -> Result<Memories, memories_llm::ModelError> {
+    pub(crate) fn new(mut setup: Setup) -> Result<Memories, memories_llm::ModelError> {
+        setup.store = setup.store.for_viewer(Viewer::of(setup.agent.as_deref()));
         let searching: Arc<Mutex<Vec<Watcher>>> = Arc::default();
         let watchers = Arc::clone(&searching);
         let progress = move |done: usize, all: usize| {
@@ -140,15 +140,7 @@ impl Memories {
             memories_llm::choose(&setup.llm, &setup.llm_environment, setup.seed)?;
         let searcher =
             Searcher::new(SharedSnapshot::new(setup.store.clone()), setup.search.clone(), embedder);
-        let viewer = Viewer::of(setup.agent.as_deref());
-        Ok(Memories {
-            setup,
-            viewer,
-            searcher,
-            searching,
-            notice: Mutex::new(notice),
-            told: Mutex::default(),
-        })
+        Ok(Memories { setup, searcher, searching, notice: Mutex::new(notice), told: Mutex::default() })
     }
 
     /// Damage of session and state that was not told before.
@@ -179,7 +171,7 @@ impl Memories {
         &self.setup.store
     }
 
-    /// The file as it is now, with the sections of all agents: what is taken from it goes through [`Viewer::sees`].
+    /// The file as it is now, as the agent sees it.
     pub(super) fn snapshot(&self) -> Result<Arc<Snapshot>, StoreError> {
         self.searcher.files().current()
     }
@@ -194,18 +186,17 @@ impl Memories {
         most: usize,
         all: bool,
     ) -> Result<SearchResults, Refusal> {
-        let filter = Filter { viewer: self.viewer.clone(), ..filter.clone() };
         let now = self.setup.clock.now();
         let question = question.into().at(&now);
         watcher.goes_on()?;
         lock(&self.searching).push(watcher.clone());
         let results = if all {
-            self.searcher.query_all(question, &filter, most).map(|mut results| {
+            self.searcher.query_all(question, filter, most).map(|mut results| {
                 results.hits.iter_mut().for_each(|hit| hit.is_weak = false);
                 results
             })
         } else {
-            self.searcher.query(question, &filter, most)
+            self.searcher.query(question, filter, most)
         };
         // The watcher of a search that panicked stays, and reports to nobody.
         lock(&self.searching).retain(|other| !Arc::ptr_eq(&other.left, &watcher.left));
@@ -237,8 +228,8 @@ impl Memories {
 
     /// Refuses the section of another agent.
     pub(super) fn refuse_foreign(&self, scope: &Scope) -> Result<(), Refusal> {
-        match &self.viewer {
-            Viewer::Agent(me) if !self.viewer.sees(scope) => {
+        match self.viewer() {
+            Viewer::Agent(me) if !self.viewer().sees(scope) => {
                 Err(Refusal::new(format!("{scope} is another agent, you are `{me}`"))
                     .hint("your knowledge of others is in your own section: `query_character`"))
             }
@@ -264,25 +255,25 @@ impl Memories {
 
     /// The reader for whom the server reads.
     pub(super) fn viewer(&self) -> &Viewer {
-        &self.viewer
+        self.setup.store.viewer()
     }
 
     /// Scopes and names of all sections that may be seen, in the order of the file.
     pub(super) fn headings(&self) -> Result<Vec<Heading>, Refusal> {
         let snapshot = self.snapshot()?;
-        Ok(snapshot.headings().filter(|heading| self.viewer.sees(&heading.scope)).cloned().collect())
+        Ok(snapshot.headings().filter(|heading| self.viewer().sees(&heading.scope)).cloned().collect())
     }
 
     /// The sections of scopes, in the order asked for.
     pub(super) fn sections(&self, names: &[ScopeName]) -> Result<Vec<(Scope, Section)>, RecallError> {
-        memories_recall::owned_sections(&*self.snapshot()?, &self.viewer, names)
+        memories_recall::owned_sections(&*self.snapshot()?, self.viewer(), names)
     }
 
     /// A recall of one scope.
     pub(super) fn recall(&self, name: ScopeName) -> Result<Vec<View>, RecallError> {
         let limits = self.setup.limits.at(&self.setup.clock.now());
         let (snapshot, files) = (self.snapshot()?, Some(&*self.setup.anchored));
-        let (viewer, format) = (&self.viewer, Format::Text);
+        let (viewer, format) = (self.viewer(), Format::Text);
         memories_recall::recall_newest(&snapshot, viewer, &[name], &limits, format, usize::MAX, files)
     }
 

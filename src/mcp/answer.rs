@@ -123,6 +123,7 @@ pub(crate) fn memory_text(number: usize, scope: &Scope, name: &str, memory: &Mem
     if memory.status == Status::Tentative {
         about.push("tentative".to_owned());
     }
+    about.extend(memory.told_by());
     about.extend(written_by(&memory.writers()));
     if !note.is_empty() {
         about.push(note.to_owned());

@@ -6,7 +6,9 @@ use crate::mcp::answer::Refusal;
 use crate::mcp::parameter::Parameter;
 use memories_document::nearest;
 use memories_document::types::fields::{self, Expected, Fields};
-use memories_document::types::{ImportanceScale, clamp_importance, did_you_mean, importance_of_program};
+use memories_document::types::{
+    ImportanceScale, character_id, clamp_importance, did_you_mean, importance_of_program,
+};
 
 /// The arguments of one call.
 #[derive(Debug, Clone, Copy)]
@@ -65,6 +67,15 @@ impl<'a> Arguments<'a> {
             let hints = parameter.required.map(str::to_owned).into_iter().collect();
             Refusal { hints, ..Refusal::arguments(format!("`{}` is empty", parameter.name)) }
         })
+    }
+
+    /// Ids of characters.
+    pub(crate) fn ids(&self, parameter: &Parameter) -> Result<Vec<String>, Refusal> {
+        let named = self.read(parameter, fields::texts)?.unwrap_or_default();
+        let named = named.iter().filter(|id| !id.trim().is_empty()).map(|id| character_id(id));
+        named
+            .collect::<Result<_, _>>()
+            .map_err(|wrong| Refusal::arguments(format!("`{}`: {wrong}", parameter.name)))
     }
 
     /// A whole number, 0 or more.

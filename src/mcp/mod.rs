@@ -24,6 +24,8 @@ mod prompts;
 mod resources;
 mod said;
 mod sessions;
+#[cfg(test)]
+mod tests;
 pub(crate) mod tools;
 
 pub(crate) use access::{Memories, Setup};

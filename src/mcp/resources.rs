@@ -3,7 +3,6 @@
 use crate::mcp::access::Memories;
 use crate::mcp::answer::Refusal;
 use memories_document::Document;
-use memories_document::link::without_links;
 use memories_document::types::frame::{INDENT, indented, one_line};
 use memories_document::types::model_text::ModelText;
 use memories_document::types::{FolderPath, Scope, ScopeName};
@@ -81,9 +80,7 @@ pub fn read(memories: &Memories, uri: &str) -> Result<Result<ModelText, Refusal>
         Err(refusal) => return Ok(Err(refusal)),
     };
     let snapshot = memories.snapshot()?;
-    let is_seen = |scope: &Scope| memories.viewer().sees(scope);
-    let texts = snapshot.section_texts(&scope);
-    let text: String = texts.map(|text| without_links(text, is_seen).into_owned()).collect();
+    let text: String = snapshot.section_texts(&scope).collect();
     if text.is_empty() {
         let refusal = Refusal::new(format!("the file has no section of {scope}"));
         return Ok(Err(refusal.hint("`resources/list` shows what there is")));

@@ -81,6 +81,7 @@ impl World {
                 saving: false,
                 scope,
                 injected: &[],
+                tags: &[],
             })
             .unwrap()
     }

@@ -70,6 +70,7 @@ mod terminal;
 mod tokens;
 mod transfer;
 mod trust;
+mod witnesses;
 mod words;
 mod work;
 #[path = "../support/world.rs"]

@@ -77,6 +77,7 @@ pub mod review;
 pub mod run;
 pub mod scan;
 mod section;
+pub mod seen;
 mod splice;
 mod stored_form;
 mod strike;

@@ -77,10 +77,9 @@ impl fmt::Display for Link {
     }
 }
 
-/// A text of the file without links to sections that are not seen: a link is taken out of its line, and a `See also:`
-/// without any other goes with its line.
-pub fn without_links<'a>(text: &'a str, is_seen: impl Fn(&Scope) -> bool) -> Cow<'a, str> {
-    let hides = |link: &Link| link.scope.as_ref().is_some_and(|scope| !is_seen(scope));
+/// A text of the file without some links: a link is taken out of its line, and a `See also:` without any other goes with
+/// its line.
+pub(crate) fn without_links<'a>(text: &'a str, hides: impl Fn(&Link) -> bool) -> Cow<'a, str> {
     if !text.lines().flat_map(links_within).any(|link| hides(&link)) {
         return Cow::Borrowed(text);
     }
@@ -147,7 +146,7 @@ mod tests {
 
     #[test]
     fn links_to_hidden_sections_are_taken_out() {
-        let is_seen = |scope: &Scope| !matches!(scope, Scope::Agent(_));
+        let hides = |link: &Link| matches!(link.scope, Some(Scope::Agent(_)));
         for (text, left) in [
             ("a\nSee also: [[Agent jo › x]]\nb\n", "a\nb\n"),
             (
@@ -160,7 +159,7 @@ mod tests {
             ("[[open\nSee also: [[Agent jo › x]]\n", "[[open\n"),
             ("[[open see [[Agent jo › x]]", "[[open see "),
         ] {
-            assert_eq!(without_links(text, is_seen), left);
+            assert_eq!(without_links(text, hides), left);
         }
     }
 

@@ -16,7 +16,7 @@ use crate::problem::{Kind, Nearest, Problem, column};
 use crate::scan::{self, Line};
 use crate::text::is_escaped_in_text;
 use crate::tree::{Block, Document};
-use crate::types::{Memory, Provenance, Scope, Status};
+use crate::types::{Memory, Provenance, Scope, Status, is_misnamed};
 use crate::visits;
 use crate::ways::is_evidence_line;
 
@@ -307,6 +307,11 @@ impl Reader<'_> {
                 slips.push((column, Kind::BrokenField(field.clone()), mended.is_some()));
                 line = mended.unwrap_or(line);
             }
+        }
+        let fields = &memory.provenance;
+        let misnamed = fields.tags.iter().chain(&fields.other).find(|field| is_misnamed(field));
+        if let Some(tag) = misnamed {
+            slips.push((1, Kind::BrokenWitness(tag.clone()), false));
         }
         if let Some(importance) = memory.provenance.importance.filter(|importance| *importance <= 10) {
             let offset = content.rfind("mportance").map_or(0, |at| at.saturating_sub(1));

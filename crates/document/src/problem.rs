@@ -240,6 +240,9 @@ kinds! {
     /// An importance that may be meant on a scale of ten.
     LowImportance(importance: u16) => Warning, "importance {importance} is almost the lowest on the scale of 1 to 1000";
         "write `importance 900` for 9 of 10; otherwise leave it";
+    /// A tag that looks as if it named a witness, or who told an entry.
+    BrokenWitness(tag: String) => Warning, "`{}` names no character", cut(tag);
+        "write `#witness:marta` or `#told-by:marta`, with an id of `a-z0-9_-`; else nobody may know the entry";
     /// A line that ends with a carriage return alone, as old Macs wrote it: what follows is read as the same line.
     LoneReturn => Error, "a carriage return alone ends no line: what follows it is read as the same line";
         "convert the line ends, for example with `tr '\\r' '\\n'`";

@@ -28,6 +28,7 @@ pub mod sentences;
 pub mod text;
 pub mod unseen;
 mod viewer;
+mod witness;
 mod writer;
 
 use std::collections::HashSet;
@@ -54,6 +55,8 @@ pub use outcome::Outcome;
 pub use scope::{Scope, ScopeName};
 pub use scope::{ScopeError, is_id, labelled_id};
 pub use viewer::Viewer;
+pub use witness::{Witnesses, character_id, may_name_witnesses};
+pub use witness::{is_misnamed, is_witness_tag, teller_of, told_by_tag, witness_tag};
 pub use writer::Writer;
 pub use writer::{is_writer_tag, looks_written_by, writer_of, written_by};
 
@@ -249,6 +252,13 @@ pub struct Provenance {
     pub goal: Option<String>,
 }
 
+impl Provenance {
+    /// Those who know what the entry says.
+    pub fn witnesses(&self) -> Witnesses {
+        Witnesses::of(self.tags.iter().chain(&self.other), self.goal.as_ref())
+    }
+}
+
 /// Reason for a memory being superseded: the line under its title.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Reference {
@@ -402,6 +412,12 @@ impl Memory {
         let mut known = HashSet::new();
         let names = self.provenance.tags.iter().filter_map(|tag| writer_of(tag));
         names.filter(|name| known.insert(*name)).collect()
+    }
+
+    /// Who told it, in words; `None` where nobody is named.
+    pub fn told_by(&self) -> Option<String> {
+        let tellers: Vec<String> = self.provenance.tags.iter().filter_map(|tag| teller_of(tag)).collect();
+        (!tellers.is_empty()).then(|| format!("told by {}", tellers.join(", ")))
     }
 
     /// Adds a writer to its tags; false if it has that writer already.

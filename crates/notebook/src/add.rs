@@ -145,9 +145,12 @@ fn duplicate_of(
             && protection(files, scope, old, Some(&memory.category), claim.authority).is_some()
     };
     let text = ComparableText::new(&memory.text);
+    let witnesses = memory.provenance.witnesses();
+    let is_known = |old: &Memory| old.provenance.witnesses().cover(&witnesses);
     let is_apart = |old: &Memory| stands_apart(files, scope, old, contested);
-    let is_meant =
-        |old: &Memory| text.is_duplicate(old) && !(ends(old) || named(old) && differs(old) || is_apart(old));
+    let is_meant = |old: &Memory| {
+        text.is_duplicate(old) && is_known(old) && !(ends(old) || named(old) && differs(old) || is_apart(old))
+    };
     let first = |wanted: &dyn Fn(&EntryText<'_>) -> bool| {
         let said = files.live(scope).filter(|entry| wanted(entry) && text.may_be_said_by(entry));
         said.map(|entry| entry.read()).find(is_meant)
@@ -213,8 +216,16 @@ fn take_title(
     let mut owner = None;
     for title in numbered_titles(&memory.title.clone()) {
         memory.title = title;
-        owner = files.live_with_title(scope, &memory.title);
+        owner = files.owner_of_title(scope, &memory.title);
         let Some(old) = &owner else { break };
+        let (witnesses, own) = (old.provenance.witnesses(), memory.provenance.witnesses());
+        if witnesses != own {
+            if files.viewer.knows(&witnesses) {
+                let reason = Protection::Witnesses;
+                report.beside.get_or_insert(Beside { title: old.title.clone(), reason });
+            }
+            continue;
+        }
         let protected = protection(files, scope, old, Some(&memory.category), claim.authority)
             .filter(|_| !old.category.only_grows());
         let reason = match protected {

@@ -167,7 +167,9 @@ pub fn protection(
 /// Why an entry that is not protected does not yield to a memory.
 pub(crate) fn precedence(old: &Memory, new: &Memory, authority: Authority) -> Option<Protection> {
     let lasts = |memory: &Memory| Tier::of(memory.persistence) == Tier::Lasting;
-    if authority == Authority::Command {
+    if old.provenance.witnesses() != new.provenance.witnesses() {
+        Some(Protection::Witnesses)
+    } else if authority == Authority::Command {
         None
     } else if old.status == Status::Active && new.status == Status::Tentative {
         Some(Protection::Confirmed)

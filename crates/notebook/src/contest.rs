@@ -8,6 +8,7 @@ use crate::authority::{Authority, protection};
 use crate::authorship::Repeated;
 use crate::confirm::confirm;
 use crate::files::Files;
+use crate::telling::inherit_witnesses;
 use crate::titles::free_title;
 use memories_document::link::Link;
 use memories_document::types::text::cut_at_sentence;
@@ -114,6 +115,9 @@ pub fn contest(
     let ephemeral = |(_, old): &(_, Memory)| old.persistence == Persistence::Ephemeral;
     if files.find(scope, &contested.title).iter().all(ephemeral) {
         memory.persistence = Persistence::Ephemeral;
+    }
+    for (_, old) in files.find(scope, &contested.title) {
+        inherit_witnesses(&mut memory, &old);
     }
     memory.provenance.episode = at.episode;
     memory.provenance.turns = at.turn.map(Span::one);

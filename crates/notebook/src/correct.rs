@@ -18,6 +18,7 @@ use crate::duplicates::ComparableText;
 use crate::files::{Files, Tier};
 use crate::mark::mark;
 use crate::strengthen::{link, reinforce};
+use crate::telling::{inherit_witnesses, tell};
 use crate::titles::free_title;
 use memories_document::text::stored_title;
 use memories_document::types::{
@@ -42,6 +43,7 @@ pub fn correct(
         Correction::Invalidate(targets, reason) => invalidate(files, targets, reason, at, authority),
         Correction::Mark(target, marks) => mark(files, target, *marks, at, authority),
         Correction::Reinforce(target, amount) => reinforce(files, target, *amount),
+        Correction::Tell(target, telling) => tell(files, target, telling),
         Correction::Link(one, other) => link(files, one, other, authority),
         Correction::Forget(target) => forget(files, target, authority),
         Correction::Rename(scope, name) => rename(files, scope, name),
@@ -80,6 +82,15 @@ fn supersede(
         }
         olds.push(old);
     }
+    if !successor.provenance.witnesses().is_limited()
+        && let Some((first, others)) = olds.split_first()
+    {
+        let witnesses = first.provenance.witnesses();
+        if let Some(other) = others.iter().find(|other| other.provenance.witnesses() != witnesses) {
+            return Err(CorrectionError::OtherWitnesses(first.title.clone(), other.title.clone()));
+        }
+        inherit_witnesses(&mut successor, first);
+    }
     if is_untitled {
         successor = free_title(files, scope, successor, |memory| olds.contains(memory));
     }
@@ -103,7 +114,10 @@ fn supersede(
         return Ok(Corrected::all_of(&report));
     }
     let text = ComparableText::new(&successor.text);
-    let same = others(&|entry| text.may_be_said_by(entry)).into_iter().find(|other| text.is_duplicate(other));
+    let same = others(&|entry| text.may_be_said_by(entry)).into_iter().find(|other| {
+        let known = other.provenance.witnesses();
+        text.is_duplicate(other) && known.cover(&successor.provenance.witnesses())
+    });
     if let Some(other) = same {
         return Err(CorrectionError::NearDuplicate(other.title));
     }

@@ -7,7 +7,7 @@ use crate::files::{Files, FoundEntry};
 use crate::protection::Protection;
 use memories_document::types::hint::{Advice, Hint};
 use memories_document::types::{
-    Memory, Outcome, Persistence, Scope, Status, did_you_mean, one_of, same_title,
+    Memory, Outcome, Persistence, Scope, Status, did_you_mean, one_of, same_title, told_by_tag, witness_tag,
 };
 pub use memories_document::{DocumentError, EntryRef, nearest};
 
@@ -33,6 +33,8 @@ pub enum Correction {
     Mark(Target, Marks),
     /// Raises a memory's importance by an amount, for an agent.
     Reinforce(Target, u16),
+    /// Tells a memory to others.
+    Tell(Target, Telling),
     /// Links two memories to each other.
     Link(Target, Target),
     /// Removes a memory from the file.
@@ -56,6 +58,22 @@ pub struct Marks {
     pub persistence: Option<Persistence>,
     /// True pins the entry, false frees it.
     pub pinned: Option<bool>,
+}
+
+/// Who is told of an entry, and by whom.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Telling {
+    /// The ids of the listeners.
+    pub to: Vec<String>,
+    /// The ids of those who tell.
+    pub by: Vec<String>,
+}
+
+impl Telling {
+    /// The tags of a new entry that these know.
+    pub fn tags(&self) -> impl Iterator<Item = String> {
+        self.to.iter().map(|id| witness_tag(id)).chain(self.by.iter().map(|id| told_by_tag(id)))
+    }
 }
 
 /// The result for one entry or section.
@@ -162,6 +180,17 @@ pub enum CorrectionError {
     /// Another live entry says nearly the same.
     #[error("`{0}` says this already")]
     NearDuplicate(String),
+    /// An agent's section would be told to another.
+    #[error("`{listener}` does not see the section {scope}")]
+    NotTold {
+        /// The section.
+        scope: Scope,
+        /// Who would be told.
+        listener: String,
+    },
+    /// Memories with different witnesses would be replaced by one.
+    #[error("`{0}` and `{1}` have different witnesses")]
+    OtherWitnesses(String, String),
     /// A memory would be linked to itself.
     #[error("`{0}` cannot be linked to itself")]
     Itself(String),
@@ -217,6 +246,10 @@ impl Hint for CorrectionError {
             CorrectionError::Lasting(_) => "leave out `ephemeral`, or forget the entry first".to_owned(),
             CorrectionError::TitleInUse { .. } => "choose another title, or supersede that memory".to_owned(),
             CorrectionError::NearDuplicate(title) => format!("correct `{title}` instead"),
+            CorrectionError::NotTold { .. } => "store it in a section that both see".to_owned(),
+            CorrectionError::OtherWitnesses(..) => {
+                "replace them one by one, or name the witnesses".to_owned()
+            }
             CorrectionError::Itself(_) => "name two different memories".to_owned(),
             CorrectionError::BothProtected(..) => {
                 "form a memory of your own, and link that to one of them".to_owned()

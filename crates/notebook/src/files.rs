@@ -6,8 +6,11 @@ use std::sync::Arc;
 
 use crate::anchored::{AnchoredFiles, renew};
 use crate::authorship::{Authorship, Repeated};
+use memories_document::seen::knows;
 use memories_document::types::model_text::{ModelText, is_cleaned};
-use memories_document::types::{Author, Memory, Persistence, Scope, Writer, fold_title, without_brackets};
+use memories_document::types::{
+    Author, Memory, Persistence, Scope, Viewer, Writer, fold_title, without_brackets,
+};
 pub use memories_document::{Document, DocumentError, EntryMut, EntryRef, EntryText, Section};
 use memories_store::Sidecar;
 
@@ -62,6 +65,8 @@ pub struct Files {
     pub today: Option<String>,
     /// The files of the repository, where entries may be anchored to them.
     pub anchored: Option<Arc<dyn AnchoredFiles>>,
+    /// For whom entries are looked up.
+    pub viewer: Viewer,
 }
 
 /// An entry of one of the files, open for edits.
@@ -112,6 +117,7 @@ impl Files {
             writer: None,
             today: None,
             anchored: None,
+            viewer: Viewer::Person,
         }
     }
 
@@ -184,6 +190,7 @@ impl Files {
         if let Some(session) = self.session.section(scope) {
             section.add_session(session);
         }
+        section.memories.retain(|memory| self.viewer.knows(&memory.provenance.witnesses()));
         section
     }
 
@@ -211,8 +218,13 @@ impl Files {
         named.next().map(|heading| heading.name.clone()).unwrap_or_default()
     }
 
-    /// The live entries of a scope in both files, those of the session last.
+    /// The live entries of a scope in both files that the viewer knows, those of the session last.
     pub fn live<'a>(&'a self, scope: &'a Scope) -> impl Iterator<Item = EntryText<'a>> {
+        self.all_live(scope).filter(|entry| knows(&self.viewer, entry))
+    }
+
+    /// The live entries of a scope, also those that the viewer does not know: they have their titles, too.
+    pub(crate) fn all_live<'a>(&'a self, scope: &'a Scope) -> impl Iterator<Item = EntryText<'a>> {
         let files = [(Tier::Lasting, &self.lasting), (Tier::Session, &self.session)];
         let entries = files
             .into_iter()
@@ -224,6 +236,12 @@ impl Files {
     pub fn live_with_title(&self, scope: &Scope, title: &str) -> Option<Memory> {
         let folded = fold_title(title);
         self.live(scope).find(|entry| entry.has_title(&folded)).map(|entry| entry.read())
+    }
+
+    /// The first live entry that has a title, whether the viewer knows it or not.
+    pub(crate) fn owner_of_title(&self, scope: &Scope, title: &str) -> Option<Memory> {
+        let folded = fold_title(title);
+        self.all_live(scope).find(|entry| entry.has_title(&folded)).map(|entry| entry.read())
     }
 
     /// True if an entry stands as the built-in rules wrote it.
@@ -299,7 +317,7 @@ impl Files {
         if found.is_empty() {
             found = titled(without_brackets(title));
         }
-        found.retain(|(.., entry)| wanted(entry));
+        found.retain(|(.., entry)| wanted(entry) && knows(&self.viewer, &entry.text()));
         found
     }
 }

@@ -43,6 +43,9 @@ pub enum Protection {
     /// It lasts, and the new memory ends with the episode.
     #[strum(serialize = "it lasts")]
     Lasts,
+    /// Others know what it says than would know the new memory.
+    #[strum(serialize = "it has other witnesses")]
+    Witnesses,
     /// It is an entry of a kind that only grows.
     #[strum(serialize = "it is part of a record")]
     Record,

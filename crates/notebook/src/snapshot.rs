@@ -16,6 +16,7 @@ use memories_document::check::{Reading, first_error, misread_heading};
 use memories_document::conflict::conflicts;
 use memories_document::grammar::Heading;
 use memories_document::problem::{Kind, Problem};
+use memories_document::seen::seen;
 use memories_document::types::hint::MERGE_OR_RESOLVE;
 use memories_document::types::{Memory, Scope, Way};
 use memories_document::version::{NewerFormat, newer_format};
@@ -60,7 +61,7 @@ struct Entries {
 }
 
 impl Snapshot {
-    /// Reads both files. A session that cannot be read withholds nothing that lasts.
+    /// Reads both files as the store's viewer sees them. A session that cannot be read withholds nothing that lasts.
     ///
     /// # Errors
     ///
@@ -74,14 +75,17 @@ impl Snapshot {
         if let Some(found) = conflicts {
             reading = Reading::of(found.rest);
         }
+        let mut session = Document::parse(files.session.read().ok().flatten().unwrap_or_default());
+        if let Some([lasting, of_session]) = seen(store.viewer(), [&reading.document, &session]) {
+            (reading, session) = (Reading::of(lasting), Document::parse(of_session));
+        }
         let Reading { document: lasting, suspects, .. } = reading;
-        let session = files.session.read().ok().flatten().unwrap_or_default();
         Ok(Snapshot {
             files,
             store: store.clone(),
             lasting,
             conflict,
-            session: Document::parse(session),
+            session,
             scopes: OnceLock::new(),
             entries: OnceLock::new(),
             suspects,

@@ -27,11 +27,11 @@ pub(crate) fn title_in_use(files: &Files, scope: &Scope, memory: &Memory) -> Opt
 pub fn free_title(files: &Files, scope: &Scope, memory: Memory, meant: impl Fn(&Memory) -> bool) -> Memory {
     let is_free = |entry: Option<&EntryText<'_>>| entry.is_none_or(|entry| meant(&entry.read()));
     let own = fold_title(&memory.title);
-    if is_free(files.live(scope).find(|entry| entry.has_title(&own)).as_ref()) {
+    if is_free(files.all_live(scope).find(|entry| entry.has_title(&own)).as_ref()) {
         return memory;
     }
     let mut taken: HashMap<String, EntryText<'_>> = HashMap::new();
-    for entry in files.live(scope) {
+    for entry in files.all_live(scope) {
         taken.entry(fold_title(&entry.title())).or_insert(entry);
     }
     let title = numbered_titles(&memory.title).find(|title| is_free(taken.get(&fold_title(title))));

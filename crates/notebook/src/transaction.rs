@@ -21,6 +21,7 @@ use crate::occasion::occasion;
 use crate::snapshot::{highest_episode, state_of, with_highest_episode};
 use crate::tracked::Tracker;
 use memories_document::conflict::conflicts;
+use memories_document::seen::seen;
 use memories_document::types::instant::day;
 use memories_document::types::{Author, Moment, Outcome, Writer};
 use memories_document::version::{FORMAT, NewerFormat, newer_format};
@@ -118,7 +119,7 @@ impl Notebook {
     ///
     /// When the memory file cannot be read, or has conflicts of a merge.
     pub fn read(&self) -> Result<Files, StoreError> {
-        open(&self.store, self.store.read()?)
+        Ok(as_seen(open(&self.store, self.store.read()?)?))
     }
 
     /// Opens for readers that change nothing later: a sidecar that is refused counts as missing.
@@ -130,8 +131,9 @@ impl Notebook {
         match self.store.sidecar().session() {
             Err(StoreError::NotOurs { .. }) => {
                 let text = self.store.read()?;
-                writable(&self.store, text)
-                    .map(|text| Files::new(Document::parse(text), Document::parse(String::new())))
+                let text = writable(&self.store, text)?;
+                let files = Files::new(Document::parse(text), Document::parse(String::new()));
+                Ok(as_seen(Files { viewer: self.store.viewer().clone(), ..files }))
             }
             _ => self.read(),
         }
@@ -410,7 +412,16 @@ fn files(store: &Store, text: String) -> Result<Files, StoreError> {
         Err(error) if error.is_damage() => String::new(),
         session => session?.unwrap_or_default(),
     };
-    Ok(Files::new(Document::parse(text), Document::parse(session)).with_sidecar(store.sidecar()))
+    let files = Files::new(Document::parse(text), Document::parse(session)).with_sidecar(store.sidecar());
+    Ok(Files { viewer: store.viewer().clone(), ..files })
+}
+
+/// The files for a reader, without what their viewer may not see.
+fn as_seen(mut files: Files) -> Files {
+    if let Some(texts) = seen(&files.viewer, [&files.lasting, &files.session]) {
+        [files.lasting, files.session] = texts.map(Document::parse);
+    }
+    files
 }
 
 /// The text of a file that may be written: without conflicts, and of no newer format.

@@ -191,6 +191,8 @@ fn keep_newest(section: &mut Section, count: usize) {
 
 #[cfg(test)]
 mod tests {
+    mod viewers;
+
     use std::time::Duration;
 
     use super::*;

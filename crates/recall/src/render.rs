@@ -272,7 +272,7 @@ pub fn render_stale(memory: &Memory) -> Option<String> {
     (!memory.stale.is_empty()).then(|| format!("{STALE} {}", one_line(&memory.stale.join("; "))))
 }
 
-/// Episode, turns, score change, of a memory of no episode its day with its age, and writers.
+/// Episode, turns, score change, of a memory of no episode its day with its age, who told it, and writers.
 pub(super) fn render_origin(memory: &Memory, now: Option<Instant>) -> String {
     let Provenance { episode, turns, score_change, ref date, .. } = memory.provenance;
     let fields = write_fields(&Provenance { episode, turns, score_change, ..Provenance::default() });
@@ -280,7 +280,7 @@ pub(super) fn render_origin(memory: &Memory, now: Option<Instant>) -> String {
     let age = date.and_then(Instant::of).zip(now).map(|(date, now)| age_in_words(now.days_since(date)));
     let stale = render_stale(memory);
     let fields = Some(fields).filter(|fields| !fields.is_empty());
-    let parts = [fields, date.map(day), age, written_by(&memory.writers()), stale];
+    let parts = [fields, date.map(day), age, memory.told_by(), written_by(&memory.writers()), stale];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 

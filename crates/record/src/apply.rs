@@ -13,7 +13,7 @@ use crate::{Judge, Recorder};
 use memories_document::DocumentError;
 use memories_document::types::{
     Author, Cause, DEFAULT_IMPORTANCE, Memory, Moment, OFFLINE_TAG, Persistence, Reference, Scope, Span,
-    UNSUPPORTED_TAG,
+    UNSUPPORTED_TAG, witness_tag,
 };
 use memories_notebook::add::{AddReport, Claim, Contested, store_memory};
 use memories_notebook::authority::{Authority, Proof};
@@ -152,6 +152,7 @@ impl Recorder<'_> {
         if by_rules {
             fields.tags.push(OFFLINE_TAG.to_owned());
         }
+        fields.tags.extend(turn.present.iter().map(|id| witness_tag(id)));
         fields.date = turn.timestamp.clone();
         if self.settings.provenance {
             fields.date.get_or_insert_with(|| now.to_owned());

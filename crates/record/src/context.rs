@@ -7,7 +7,7 @@ use crate::proposal::Proposal;
 use crate::surroundings::Surroundings;
 use crate::triggers::Trigger;
 use crate::turn::Turn;
-use memories_document::types::Memory;
+use memories_document::types::{Memory, Witnesses};
 use memories_llm::ModelUse;
 use memories_notebook::files::Files;
 
@@ -61,9 +61,14 @@ pub struct PlaceMemories {
 }
 
 impl PlaceMemories {
-    pub(super) fn of(files: &Files, before: &Place, after: &Place) -> PlaceMemories {
-        let live =
-            |place: &Place| -> Vec<Memory> { files.live(&place.scope()).map(|entry| entry.read()).collect() };
+    /// Those that everybody knows who will know what is remembered of the turn.
+    pub(super) fn of(files: &Files, before: &Place, after: &Place, turn: &Turn) -> PlaceMemories {
+        let witnesses = Witnesses::named(&turn.present);
+        let live = |place: &Place| -> Vec<Memory> {
+            let scope = place.scope();
+            let all = files.live(&scope).map(|entry| entry.read());
+            all.filter(|memory| memory.provenance.witnesses().cover(&witnesses)).collect()
+        };
         PlaceMemories {
             before: live(before),
             after: if after.id == before.id { Vec::new() } else { live(after) },

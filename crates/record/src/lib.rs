@@ -70,7 +70,7 @@ pub mod turn;
 use std::collections::BTreeSet;
 
 use memories_document::Document;
-use memories_document::types::{Author, ImportanceScale, Memory, Moment};
+use memories_document::types::{Author, ImportanceScale, Memory, Moment, Witnesses};
 use memories_notebook::add::{Claim, store_memory};
 pub use memories_notebook::authority::Authority;
 use memories_notebook::files::Files;
@@ -157,6 +157,13 @@ fn number_after(last: Option<&EarlierTurn>) -> u64 {
 /// Turns of the journal as they were played.
 fn turns_of<'a>(earlier: impl IntoIterator<Item = &'a EarlierTurn>) -> Vec<Turn> {
     earlier.into_iter().filter_map(|earlier| Turn::from_value(&earlier.turn).ok()).collect()
+}
+
+/// The earlier turns that everybody knows who knows a turn.
+fn known_to(turn: &Turn, mut earlier: Vec<Turn>) -> Vec<Turn> {
+    let present = Witnesses::named(&turn.present);
+    earlier.retain(|earlier| Witnesses::named(&earlier.present).cover(&present));
+    earlier
 }
 
 /// Records turns in one file.
@@ -297,7 +304,7 @@ impl Recorder<'_> {
         let repeat = !effect.is_success() && is_repeat(journal, &turn, &before, &section)?;
         let is_judged = !triggers.is_empty() && !repeat;
         let memories = match self.judge {
-            Judge::Model(_) | Judge::Rules if is_judged => PlaceMemories::of(files, &before, &after),
+            Judge::Model(_) | Judge::Rules if is_judged => PlaceMemories::of(files, &before, &after, &turn),
             _ => PlaceMemories::default(),
         };
         let surroundings = match self.judge {
@@ -307,7 +314,7 @@ impl Recorder<'_> {
             }
             _ => Surroundings::default(),
         };
-        let history = turns_of(&history);
+        let history = known_to(&turn, turns_of(&history));
         Ok(TurnContext {
             turn,
             episode,

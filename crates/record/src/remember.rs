@@ -3,9 +3,9 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use memories_document::types::fields::{Expected, FieldError, Fields, number, text};
+use memories_document::types::fields::{Expected, FieldError, Fields, number, text, texts};
 use memories_document::types::{
-    Category, DEFAULT_IMPORTANCE, EXPECTED_SCALE, ImportanceScale, importance_of_program,
+    Category, DEFAULT_IMPORTANCE, EXPECTED_SCALE, ImportanceScale, character_id, importance_of_program,
 };
 
 /// A memory that the player states directly, without a model.
@@ -38,6 +38,12 @@ pub(super) fn remember(
     let importance = importance.unwrap_or(DEFAULT_IMPORTANCE);
     let category = fields.read("remember_category", category)?.unwrap_or_else(Category::note);
     Ok(Some(Remember { text, importance, category }))
+}
+
+/// Reads the ids of characters.
+pub(super) fn present(value: &Value) -> Result<Vec<String>, Expected> {
+    let ids: Option<Vec<String>> = texts(value)?.iter().map(|id| character_id(id).ok()).collect();
+    ids.ok_or("a list of ids of characters, such as `marta`".into())
 }
 
 /// Reads a category.

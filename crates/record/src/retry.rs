@@ -18,7 +18,7 @@ use crate::report::{RecordReport, entry, model_entry, outcome};
 use crate::surroundings::{Seen, Surroundings, Visits};
 use crate::triggers::Trigger;
 use crate::turn::Turn;
-use crate::{Judge, RecordError, Recorder, places, turns_of};
+use crate::{Judge, RecordError, Recorder, known_to, places, turns_of};
 use memories_document::DocumentError;
 use memories_document::types::{Memory, OFFLINE_TAG, Outcome, Provenance, Span, same_title};
 use memories_llm::ModelUse;
@@ -248,7 +248,7 @@ impl Recorder<'_> {
         let files = self.notebook.read()?;
         let (before, after) = places::resolve(&files.lasting, &turn, false)?;
         let noticed = |trigger: &Trigger| waiting.triggers.iter().any(|name| name == <&str>::from(*trigger));
-        let memories = PlaceMemories::of(&files, &before, &after);
+        let memories = PlaceMemories::of(&files, &before, &after, &turn);
         let surroundings = Surroundings::of(&files, &before, waiting.seen.clone());
         let changes = Changes::of(&turn, before.id != after.id);
         let here = files.section_without_memories(&before.scope());
@@ -263,7 +263,7 @@ impl Recorder<'_> {
             repeat: false,
             opened_by: Vec::new(),
             memories,
-            history: waiting.history.clone(),
+            history: known_to(&turn, waiting.history.clone()),
             surroundings,
             before,
             after,

@@ -7,8 +7,8 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 pub use crate::remember::Remember;
-use crate::remember::remember;
 pub use crate::remember::{category, importance_scale};
+use crate::remember::{present, remember};
 use memories_document::field::is_date;
 use memories_document::grammar::name_of_text_id;
 use memories_document::types::fields::{Expected, FieldError, Fields, count, episode, flag, integer, text};
@@ -18,12 +18,12 @@ use memories_document::unknown_field;
 
 /// The fields of a turn. Those of the last line are known from recorded play and not used.
 #[rustfmt::skip]
-const FIELDS: [&str; 31] = [
+const FIELDS: [&str; 32] = [
     "episode", "turn", "id", "action", "response", "location", "location_before", "location_after",
     "location_id", "location_name", "score_before", "score_after", "moves_before", "moves_after",
     "inventory_before", "inventory_after", "died", "world_changed", "valid", "reasoning", "remember",
     "remember_importance", "rememberImportance", "importance_scale", "remember_category", "timestamp", CONTEXT,
-    "game", "outcome", "won", "rewind",
+    "game", "outcome", "won", "rewind", "present",
 ];
 
 /// An object whose fields count as the turn's own.
@@ -98,6 +98,9 @@ pub struct Turn {
     pub won: bool,
     /// The game's world changed; `None` if unknown.
     pub world_changed: Option<bool>,
+    /// Ids of the characters who know what is remembered of it; everybody, where there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub present: Vec<String>,
     /// The player's reason.
     pub reasoning: Option<String>,
     /// What was recorded from its number on is set aside first.
@@ -247,6 +250,7 @@ impl Turn {
                 Some(changed) => Some(changed),
                 None => fields.read("valid", flag)?,
             },
+            present: fields.read("present", present)?.unwrap_or_default(),
             reasoning: fields.read("reasoning", text)?,
             remember,
             timestamp: fields.read("timestamp", date)?,

@@ -71,6 +71,7 @@ mod state;
 mod swap;
 mod working_copy;
 
+use memories_document::types::Viewer;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -123,6 +124,7 @@ pub struct Store {
     real_path: PathBuf,
     sidecar: Sidecar,
     lock_timeout: Duration,
+    viewer: Viewer,
 }
 
 impl Store {
@@ -132,7 +134,17 @@ impl Store {
         let path = path.as_ref().to_owned();
         let real_path = path::resolve(&path)?;
         let sidecar = Sidecar::of(&real_path);
-        Ok(Store { path, real_path, sidecar, lock_timeout })
+        Ok(Store { path, real_path, sidecar, lock_timeout, viewer: Viewer::Person })
+    }
+
+    /// The same, as a viewer reads it: whoever reads memories through it is given only what the viewer may see.
+    pub fn for_viewer(self, viewer: Viewer) -> Store {
+        Store { viewer, ..self }
+    }
+
+    /// The viewer for whom it is read.
+    pub fn viewer(&self) -> &Viewer {
+        &self.viewer
     }
 
     /// The store with another path in its messages.

@@ -22,7 +22,8 @@ use memories_store::{slashed, without_dots};
 Without a text, a JSON object is read from stdin: {text, title, category,
 importance, persistence (core, permanent, ephemeral), status (active,
 tentative), episode, turn or turns (\"23-24\"), score_change, score, moves, date,
-source, goal, tags, context, name, speaker, about}. Another field is a warning.
+source, goal, tags, witness, told_by, context, name, speaker, about}. Another
+field is a warning.
 
 Examples:
   memories add 23 'Dark without a lamp.'
@@ -38,6 +39,7 @@ Examples:
   memories add 15 --category SUCCESS --title 'Open window' --text 'It opens.' \\
       --episode 1 --turns 23-24 --score-change +0
   memories add dialogue --speaker alex --turn 3 --text 'I love Italian food'
+  memories add 23 'A key lies under the rug.' --witness marta,jordan
   memories add town-square --name 'Town Square' --new-place --text 'A market.'
   echo '{\"text\": \"Dark without a lamp.\", \"importance\": 700}' | memories add 24
 

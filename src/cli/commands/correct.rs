@@ -34,6 +34,8 @@ nothing:
   {\"command\": \"invalidate\", \"scope\": \"23\", \"titles\": [\"…\"], \"reason\": \"…\"}
   {\"command\": \"mark\", \"scope\": \"23\", \"title\": \"…\", \"status\": \"active\",
    \"importance\": 900, \"persistence\": \"core\", \"pinned\": true}
+  {\"command\": \"mark\", \"scope\": \"23\", \"title\": \"…\", \"witness\": [\"marta\"],
+   \"told_by\": \"jordan\"}
   {\"command\": \"link\", \"scope\": \"23\", \"title\": \"…\", \"other\": \"…\",
    \"in\": \"5\"}
   {\"command\": \"forget\", \"scope\": \"23\", \"title\": \"…\"}
@@ -135,6 +137,7 @@ pub fn run(
 fn check_moment(correction: &Correction, moment: &Moment) -> Result<(), Failure> {
     let strikes = match correction {
         Correction::Mark(_, marks) => marks.status == Some(Status::Superseded),
+        Correction::Tell(..) => false,
         _ => true,
     };
     if strikes || *moment == Moment::default() {
@@ -210,7 +213,11 @@ fn one_from_json(
                 persistence: fields.read("persistence", named)?,
                 pinned: fields.read("pinned", flag)?,
             };
-            Correction::Mark(one()?, marks)
+            match fields.telling()? {
+                None => Correction::Mark(one()?, marks),
+                Some(telling) if marks == Marks::default() => Correction::Tell(one()?, telling),
+                Some(_) => return Err(fields.wrong("`witness` tells a memory, and sets nothing else")),
+            }
         }
         CorrectionName::Link => {
             let other_scope = resolve(&fields.read("in", text)?.unwrap_or_else(|| scope.clone()))?;

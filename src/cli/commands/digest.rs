@@ -8,6 +8,7 @@ use crate::cli::commands::common::resolve_or_new;
 use crate::cli::commands::conversation_args::read_conversation;
 use crate::cli::commands::memory_args::bare_tag;
 use crate::cli::commands::model_args::{ModelArgs, no_model};
+use crate::cli::commands::viewer_args::WitnessArgs;
 use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
@@ -81,6 +82,8 @@ pub(crate) struct DigestArgs {
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
+    witnesses: WitnessArgs,
+    #[command(flatten)]
     writer: WriterArgs,
     #[command(flatten)]
     model: ModelArgs,
@@ -121,6 +124,7 @@ pub fn run(mut cli: Cli<'_>, args: DigestArgs) -> Result<u8, Failure> {
         related,
         tags,
         strict,
+        witnesses,
         writer,
         model,
     } = args;
@@ -139,7 +143,9 @@ pub fn run(mut cli: Cli<'_>, args: DigestArgs) -> Result<u8, Failure> {
     let instead =
         "nothing is written, and the next digest begins at the same message; `memories add` needs no model";
     let Some(model) = model.choose(&mut cli)?.model else { return Err(no_model(instead)) };
-    let digester = Digester { notebook: &notebook, model: &*model };
+    let mut tags = Vec::new();
+    witnesses.tag(&mut tags);
+    let digester = Digester { notebook: &notebook, model: &*model, tags: &tags };
     let mut report = digester.digest(&conversation, &occasion)?;
     cli.ui.warnings(&report.warnings);
     let is_settings = |error: &ModelError| matches!(error, ModelError::Settings { .. });

@@ -8,12 +8,13 @@ use crate::cli::commands::common::{counted, no_section, read_existing, resolve_s
 #[cfg(feature = "formats")]
 use crate::cli::commands::export_foreign::ForeignExport;
 use crate::cli::commands::export_format::{ExportFormat, ForeignTarget, TARGETS};
+use crate::cli::commands::viewer_args::ViewerArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
 use crate::transfer::{self, TransferFormat};
 use memories_document::Section;
-use memories_document::types::{Memory, Scope, by_file_ending};
+use memories_document::types::{Memory, Scope, Viewer, by_file_ending};
 use memories_notebook::Notebook;
 use memories_notebook::files::Files;
 use memories_store::{Existing, Store, write_file};
@@ -65,6 +66,8 @@ pub(crate) struct ExportArgs {
     /// Replace an existing file
     #[arg(long)]
     force: bool,
+    #[command(flatten)]
+    viewer: ViewerArgs,
 }
 
 /// The given format, else the one of the file name's extension.
@@ -84,7 +87,8 @@ pub(crate) const FACTS: Facts = Facts {
 };
 
 pub fn run(mut cli: Cli<'_>, args: ExportArgs) -> Result<u8, Failure> {
-    let ExportArgs { output, format, scopes, live, force } = args;
+    let ExportArgs { output, format, scopes, live, force, viewer } = args;
+    viewer.read_for(&mut cli);
     let to_stdout = output == Path::new("-");
     let format = match format {
         Some(ExportFormat::Foreign(target)) => return run_foreign(cli, &output, target, &scopes),
@@ -149,8 +153,30 @@ fn run_foreign(
     let wanted = wanted(&cli, notebook.store(), scopes)?;
     let (mut sections, _) = sections(&notebook, &wanted, true)?;
     transfer::mask_sections(&mut sections);
+    if target != ForeignTarget::Obsidian && *notebook.store().viewer() == Viewer::Person {
+        leave_out_witnessed(&mut cli, &mut sections);
+    }
     let export = ForeignExport { output, target, sections: &sections, is_whole: wanted.is_empty() };
     export.run(&mut cli, notebook.store())
+}
+
+/// Leaves out the entries that only some know, and names them: whoever reads the file may not be among these.
+#[cfg(feature = "formats")]
+fn leave_out_witnessed(cli: &mut Cli<'_>, sections: &mut [(Scope, Section)]) {
+    let mut left_out = false;
+    for (scope, section) in sections {
+        section.memories.retain(|memory| {
+            let is_limited = memory.provenance.witnesses().is_limited();
+            if is_limited {
+                cli.ui.warning(&format!("\"{}\" in {scope} has witnesses and is left out", memory.title));
+            }
+            left_out |= is_limited;
+            !is_limited
+        });
+    }
+    if left_out {
+        cli.ui.hint("`--as ID` exports what one of the witnesses knows");
+    }
 }
 
 #[cfg(not(feature = "formats"))]

@@ -9,6 +9,7 @@ use strum::VariantNames as _;
 use crate::cli::commands::common::{counted, resolve_scope};
 use crate::cli::commands::conversation_args::{given_id, no_conversation, read_conversation};
 use crate::cli::commands::model_args::ModelArgs;
+use crate::cli::commands::viewer_args::WitnessArgs;
 use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Candidates, Facts, Group};
@@ -82,6 +83,8 @@ pub(crate) struct ExtractArgs {
     #[arg(value_parser = str::parse::<ApiFormat>)]
     shape: ApiFormat,
     #[command(flatten)]
+    witnesses: WitnessArgs,
+    #[command(flatten)]
     writer: WriterArgs,
     #[command(flatten)]
     model: ModelArgs,
@@ -104,6 +107,7 @@ pub fn run(mut cli: Cli<'_>, args: ExtractArgs) -> Result<u8, Failure> {
         strict,
         tool_schema: tool,
         shape,
+        witnesses,
         writer,
         model,
     } = args;
@@ -140,7 +144,9 @@ pub fn run(mut cli: Cli<'_>, args: ExtractArgs) -> Result<u8, Failure> {
     let Choice { model, notice } = model.choose(&mut cli)?;
     let extractor = Extractor { notebook: &notebook, model: model.as_deref(), settings: &settings };
     let scope = scope.as_ref();
-    let input = ExtractInput { whole, saving: save, scope, ..ExtractInput::of(&conversation) };
+    let mut tags = Vec::new();
+    witnesses.tag(&mut tags);
+    let input = ExtractInput { whole, saving: save, scope, tags: &tags, ..ExtractInput::of(&conversation) };
     let mut report = extractor.extract(input)?;
     cli.ui.notices(notice.iter().filter(|_| report.model.is_some()));
     cli.ui.warnings(&report.warnings);

@@ -2,6 +2,7 @@
 
 use crate::cli::as_of::AsOfArgs;
 use crate::cli::commands::map_places::read_file;
+use crate::cli::commands::viewer_args::ViewerArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
@@ -23,12 +24,15 @@ turn?, writer?, in_best_run, count?, failed?, done}]}.")]
 pub(crate) struct GoalsArgs {
     #[command(flatten)]
     pub(crate) as_of: AsOfArgs,
+    #[command(flatten)]
+    viewer: ViewerArgs,
 }
 
 /// The facts about this command.
 pub(crate) const FACTS: Facts = Facts::of_question(Group::Look);
 
-pub fn run(mut cli: Cli<'_>, _: GoalsArgs) -> Result<u8, Failure> {
+pub fn run(mut cli: Cli<'_>, args: GoalsArgs) -> Result<u8, Failure> {
+    args.viewer.read_for(&mut cli);
     let report = goals(&read_file(&mut cli)?);
     cli.ui.answer(&report.json, &report.text)
 }

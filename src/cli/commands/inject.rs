@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 
 use crate::cli::commands::common::{counted, find_scopes};
 use crate::cli::commands::selection_args::SelectionArgs;
+use crate::cli::commands::viewer_args::ViewerArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
@@ -69,6 +70,8 @@ pub(crate) struct InjectArgs {
     /// The template of a memory, with {{memoryType}}, {{importance}}, {{age}}, {{summary}}, {{sourceContext}}
     #[arg(long, value_name = "TEXT")]
     template: Option<String>,
+    #[command(flatten)]
+    viewer: ViewerArgs,
 }
 
 fn parse_fraction(text: &str) -> Result<f32, String> {
@@ -80,6 +83,7 @@ fn parse_fraction(text: &str) -> Result<f32, String> {
 pub(crate) const FACTS: Facts = Facts::of_question(Group::Talk);
 
 pub fn run(mut cli: Cli<'_>, args: InjectArgs) -> Result<u8, Failure> {
+    args.viewer.clone().read_for(&mut cli);
     let shape = args.shape;
     if cli.ui.stdin_is_terminal() {
         return Err(Failure::usage("no request on stdin").hint("`memories chat inject < request.json`"));
@@ -147,6 +151,7 @@ fn settings_of(cli: &Cli<'_>, store: &Store, args: InjectArgs) -> Result<ChatSet
         prefix,
         suffix,
         template,
+        viewer: _,
     } = args;
     let mut settings = cli.settings.chat.clone();
     let style = &mut settings.style;

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::cli::as_of::AsOfArgs;
 use crate::cli::commands::common::counted;
+use crate::cli::commands::viewer_args::ViewerArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
@@ -34,6 +35,8 @@ pub(crate) struct ListArgs {
     order: Order,
     #[command(flatten)]
     pub(crate) as_of: AsOfArgs,
+    #[command(flatten)]
+    viewer: ViewerArgs,
 }
 
 /// A section as it is listed.
@@ -82,8 +85,9 @@ struct List {
 pub(crate) const FACTS: Facts =
     Facts { pages: true, synonyms: &["ls", "dir", "places"], ..Facts::of_question(Group::Look) };
 
-pub fn run(cli: Cli<'_>, args: ListArgs) -> Result<u8, Failure> {
-    let ListArgs { order, as_of: _ } = args;
+pub fn run(mut cli: Cli<'_>, args: ListArgs) -> Result<u8, Failure> {
+    let ListArgs { order, as_of: _, viewer } = args;
+    viewer.read_for(&mut cli);
     let store = cli.store()?;
     let snapshot = Snapshot::read(&store)?;
     let sections = arranged(snapshot.document(), order, Row::of);

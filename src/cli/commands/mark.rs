@@ -2,6 +2,7 @@
 
 use crate::cli::commands::correct::{self, CorrectionArgs, CorrectionName, JSON_HELP, target};
 use crate::cli::commands::moment_args::MomentArgs;
+use crate::cli::commands::viewer_args::WitnessArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
@@ -18,6 +19,7 @@ Examples:
       --persistence core
   memories mark 23 'Door stands open' --persistence permanent
   memories mark 23 'Gift for the troll' --pin
+  memories mark 23 'Secret door' --witness marta --told-by jordan
   memories mark 23 'Door is shut' --status superseded --episode 2 --turn 40
 
 {JSON_HELP}"))]
@@ -44,6 +46,8 @@ pub(crate) struct MarkArgs {
     #[arg(long, conflicts_with = "pin")]
     unpin: bool,
     #[command(flatten)]
+    witnesses: WitnessArgs,
+    #[command(flatten)]
     moment: MomentArgs,
     #[command(flatten)]
     correction: CorrectionArgs,
@@ -54,11 +58,18 @@ pub(crate) const FACTS: Facts =
     Facts { completes: &[("TITLE", Candidates::Titles)], ..Facts::of(Group::Correct) };
 
 pub fn run(cli: Cli<'_>, args: MarkArgs) -> Result<u8, Failure> {
-    let MarkArgs { scope, title, status, importance, persistence, pin, unpin, moment, correction } = args;
+    let MarkArgs { scope, title, status, importance, persistence, pin, unpin, witnesses, moment, correction } =
+        args;
     let line = correction.line;
     correct::run(cli, CorrectionName::Mark, correction, scope, |scope| {
         let marks = Marks { status, importance, persistence, pinned: (pin || unpin).then_some(pin) };
         let target = target(&scope, &title.unwrap_or_default(), line);
-        Ok((Correction::Mark(target, marks), moment.into_moment()?))
+        let moment = moment.into_moment()?;
+        match witnesses.telling() {
+            None => Ok((Correction::Mark(target, marks), moment)),
+            Some(telling) if marks == Marks::default() => Ok((Correction::Tell(target, telling), moment)),
+            Some(_) => Err(Failure::usage("`--witness` tells a memory, and sets nothing else")
+                .hint("give the other flags to a command of their own")),
+        }
     })
 }

@@ -4,15 +4,17 @@ use std::cell::RefCell;
 
 use serde_json::Value;
 
+use crate::cli::commands::viewer_args::WitnessArgs;
 use crate::cli::failure::Failure;
 use crate::cli::values::{parse_count, parse_date, parse_integer, parse_own_importance, parse_turns};
 use memories_document::types::fields::{
     self, Expected, Fields, count, importance, integer, named, parse_episode, span, text, texts,
 };
 use memories_document::types::{
-    Category, Memory, Moment, Persistence, Provenance, Span, Status, is_writer_tag, one_of,
+    Category, Memory, Moment, Persistence, Provenance, Span, Status, character_id, is_writer_tag, one_of,
 };
 use memories_document::unknown_field;
+use memories_notebook::Telling;
 use memories_record::turn::{category, date};
 
 /// The flags of a memory.
@@ -70,6 +72,8 @@ pub(crate) struct MemoryArgs {
     /// A tag such as `troll` or `about:jordan`; repeatable
     #[arg(long = "tag", value_name = "TAG", requires = "wording")]
     tags: Vec<String>,
+    #[command(flatten)]
+    witnesses: WitnessArgs,
     /// Where the memory comes from, in words
     #[arg(long, value_name = "TEXT", requires = "wording")]
     context: Option<String>,
@@ -96,8 +100,11 @@ impl MemoryArgs {
             sources,
             goal,
             tags,
+            witnesses,
             context,
         } = self;
+        let mut tags = own_tags(&tags)?;
+        witnesses.tag(&mut tags);
         let category = category.unwrap_or_else(Category::note);
         let mut memory = Memory::new(category, title.unwrap_or_default(), text.unwrap_or_default());
         memory.persistence = match (core, ephemeral) {
@@ -117,7 +124,7 @@ impl MemoryArgs {
             score,
             moves,
             sources,
-            tags: own_tags(&tags)?,
+            tags,
             other: Vec::new(),
             goal,
         };
@@ -224,6 +231,20 @@ impl<'a> JsonFields<'a> {
         }
     }
 
+    /// Who knows a memory, and who told it; `None` where nobody is named.
+    pub(crate) fn telling(&self) -> Result<Option<Telling>, Failure> {
+        let ids = |name: &'static str| {
+            let named = self.read(name, texts)?.unwrap_or_default();
+            let ids: Result<Vec<String>, String> = named.iter().map(|id| character_id(id)).collect();
+            ids.map_err(|wrong| self.wrong(format!("`{name}`: {wrong}")))
+        };
+        let (to, by) = (ids("witness")?, ids("told_by")?);
+        if to.is_empty() && !by.is_empty() {
+            return Err(self.wrong("`told_by` says who told it to a `witness`, and there is none"));
+        }
+        Ok((!to.is_empty()).then_some(Telling { to, by }))
+    }
+
     /// The memory that the object describes.
     pub(crate) fn memory(&self) -> Result<Memory, Failure> {
         let category = self.read("category", category)?.unwrap_or_else(Category::note);
@@ -233,7 +254,8 @@ impl<'a> JsonFields<'a> {
         memory.status = self.read("status", live_status)?.unwrap_or_default();
         memory.context = self.read("context", text)?;
         let sources = self.read("sources", texts)?.or(self.read("source", texts)?).unwrap_or_default();
-        let tags = self.read("tags", texts)?.unwrap_or_default();
+        let mut tags = own_tags(&self.read("tags", texts)?.unwrap_or_default())?;
+        tags.extend(self.telling()?.iter().flat_map(Telling::tags));
         memory.provenance = Provenance {
             episode: self.read("episode", fields::episode)?,
             turns: self.turns()?,
@@ -244,7 +266,7 @@ impl<'a> JsonFields<'a> {
             score: self.read("score", integer)?,
             moves: self.read("moves", integer)?,
             sources,
-            tags: own_tags(&tags)?,
+            tags,
             other: Vec::new(),
             goal: self.read("goal", text)?,
         };

@@ -87,6 +87,7 @@ mod token;
 mod top;
 mod tried;
 mod trust;
+mod viewer_args;
 mod writer_args;
 
 use std::path::{Path, PathBuf};

@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::cli::commands::model_args::ModelArgs;
 use crate::cli::commands::selection_args::SelectionArgs;
 use crate::cli::commands::token::check_remote;
+use crate::cli::commands::viewer_args::ViewerArgs;
 use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
@@ -92,6 +93,8 @@ pub(crate) struct ProxyArgs {
     writer: WriterArgs,
     #[command(flatten)]
     model: ModelArgs,
+    #[command(flatten)]
+    viewer: ViewerArgs,
 }
 
 /// The facts about this command.
@@ -124,7 +127,9 @@ fn serve(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
         grace,
         writer,
         model,
+        viewer,
     } = args;
+    viewer.read_for(&mut cli);
     writer.override_settings(&mut cli);
     let token = token_of(token_file.as_deref(), cli.settings.proxy_token.as_ref(), VARIABLE)?;
     let upstream = Upstream::new(&upstream)

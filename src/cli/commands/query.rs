@@ -13,6 +13,7 @@ use crate::cli::commands::memory_args::{bare_tag, episode_number};
 use crate::cli::commands::model_args::ModelArgs;
 use crate::cli::commands::query::hits::{HitObjects, Listing, with_missing_phrase};
 use crate::cli::commands::query::unknown::hint_at_unknown;
+use crate::cli::commands::viewer_args::ViewerArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
@@ -83,6 +84,8 @@ pub(crate) struct QueryArgs {
     model: ModelArgs,
     #[command(flatten)]
     pub(crate) as_of: AsOfArgs,
+    #[command(flatten)]
+    viewer: ViewerArgs,
 }
 
 /// The flags that narrow the search.
@@ -131,7 +134,8 @@ pub(crate) const FACTS: Facts =
     Facts { pages: true, synonyms: &["search", "find", "grep", "ask"], ..Facts::of_question(Group::Look) };
 
 pub fn run(mut cli: Cli<'_>, args: QueryArgs) -> Result<u8, Failure> {
-    let QueryArgs { question, filter, number, max_tokens, now, explain, answer, model, as_of: _ } = args;
+    let QueryArgs { question, filter, number, max_tokens, now, explain, answer, model, as_of: _, viewer } = args;
+    viewer.read_for(&mut cli);
     let store = cli.store()?;
     let filter = filter_of(&cli.settings.working_folder, &store, filter)?;
     let limit = number.unwrap_or(cli.settings.search_results.max(1));

@@ -6,6 +6,7 @@ use strum::VariantNames as _;
 
 use crate::cli::as_of::AsOfArgs;
 use crate::cli::commands::common::{hint_at_near_sections, parse_scopes};
+use crate::cli::commands::viewer_args::ViewerArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
@@ -75,6 +76,8 @@ pub(crate) struct RecallArgs {
     format: Format,
     #[command(flatten)]
     pub(crate) as_of: AsOfArgs,
+    #[command(flatten)]
+    viewer: ViewerArgs,
 }
 
 /// The facts about this command.
@@ -85,8 +88,9 @@ pub(crate) const FACTS: Facts = Facts {
     ..Facts::of_question(Group::Turn)
 };
 
-pub fn run(cli: Cli<'_>, args: RecallArgs) -> Result<u8, Failure> {
-    let RecallArgs { scopes, max_tokens, all, last, brief, format, as_of: _ } = args;
+pub fn run(mut cli: Cli<'_>, args: RecallArgs) -> Result<u8, Failure> {
+    let RecallArgs { scopes, max_tokens, all, last, brief, format, as_of: _, viewer } = args;
+    viewer.read_for(&mut cli);
     let defaults = cli.settings.limits;
     let limits = if all {
         Limits { max_tokens: None, ..defaults }

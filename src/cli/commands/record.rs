@@ -15,7 +15,9 @@ use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::{Failure, FailureKind};
 use crate::cli::values::{parse_count, parse_importance, parse_importance_scale, parse_integer, parse_line};
-use memories_document::types::{Category, DEFAULT_IMPORTANCE, ImportanceScale, importance_of_program};
+use memories_document::types::{
+    Category, DEFAULT_IMPORTANCE, ImportanceScale, character_id, importance_of_program,
+};
 use memories_notebook::Snapshot;
 use memories_record::turn::{Remember, Turn, TurnLocation};
 use memories_record::{Judge, RecordError, RecordReport, Recorder};
@@ -111,6 +113,9 @@ pub(crate) struct RecordArgs {
     #[arg(long, requires = "action", value_name = "BOOL")]
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     world_changed: Option<bool>,
+    /// Characters who know what is remembered of the turn, and nobody else; repeatable, or with commas
+    #[arg(long, requires = "action", value_name = "ID", value_delimiter = ',', value_parser = character_id)]
+    present: Vec<String>,
     /// The player's reason for the action
     #[arg(long, requires = "action", value_name = "TEXT")]
     reasoning: Option<String>,
@@ -269,6 +274,7 @@ fn turn_from_flags(args: RecordArgs, scale: ImportanceScale) -> Result<Turn, Fai
         died: args.died,
         won: args.won,
         world_changed: args.world_changed,
+        present: args.present,
         reasoning: args.reasoning,
         rewind: false,
         remember,

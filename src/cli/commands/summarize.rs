@@ -5,6 +5,7 @@ use serde_json::json;
 use crate::ask::summary::summarize;
 use crate::cli::commands::common::{counted, hint_at_near_sections};
 use crate::cli::commands::model_args::{ModelArgs, no_model};
+use crate::cli::commands::viewer_args::ViewerArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
@@ -35,13 +36,16 @@ pub(crate) struct SummarizeArgs {
     scope: String,
     #[command(flatten)]
     model: ModelArgs,
+    #[command(flatten)]
+    viewer: ViewerArgs,
 }
 
 /// The facts about this command.
 pub(crate) const FACTS: Facts = Facts { asks: true, ..Facts::of(Group::Look) };
 
 pub fn run(mut cli: Cli<'_>, args: SummarizeArgs) -> Result<u8, Failure> {
-    let SummarizeArgs { scope: named, model } = args;
+    let SummarizeArgs { scope: named, model, viewer } = args;
+    viewer.read_for(&mut cli);
     let store = cli.store()?;
     let names = [cli.settings.working_folder.scope_name(&named)?.existing()];
     let snapshot = Snapshot::read(&store)?;

@@ -5,6 +5,7 @@ use serde_json::json;
 
 use crate::cli::as_of::AsOfArgs;
 use crate::cli::commands::common::at_turn;
+use crate::cli::commands::viewer_args::ViewerArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
@@ -48,6 +49,8 @@ pub(crate) struct TopArgs {
     decay: Option<f64>,
     #[command(flatten)]
     pub(crate) as_of: AsOfArgs,
+    #[command(flatten)]
+    viewer: ViewerArgs,
 }
 
 fn parse_shown(text: &str) -> Result<usize, String> {
@@ -63,8 +66,9 @@ fn parse_half_life(text: &str) -> Result<f64, String> {
 /// The facts about this command.
 pub(crate) const FACTS: Facts = Facts { pages: true, ..Facts::of_question(Group::Look) };
 
-pub fn run(cli: Cli<'_>, args: TopArgs) -> Result<u8, Failure> {
-    let TopArgs { number: wanted, decay, as_of: _ } = args;
+pub fn run(mut cli: Cli<'_>, args: TopArgs) -> Result<u8, Failure> {
+    let TopArgs { number: wanted, decay, as_of: _, viewer } = args;
+    viewer.read_for(&mut cli);
     let number = wanted.min(MAX_SHOWN);
     if number < wanted {
         cli.ui.warning(&format!("`top` shows {MAX_SHOWN} memories at most, and {wanted} were asked for"));

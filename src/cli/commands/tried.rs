@@ -3,6 +3,7 @@
 #[cfg(not(feature = "agents"))]
 use crate::cli::commands::absent;
 use crate::cli::commands::common::parse_scopes;
+use crate::cli::commands::viewer_args::ViewerArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
@@ -52,14 +53,17 @@ pub(crate) struct TriedArgs {
     /// Accepted from callers that still name what is carried; says that it is not used
     #[arg(long, value_name = "ITEMS", hide = true)]
     inventory: Option<String>,
+    #[command(flatten)]
+    viewer: ViewerArgs,
 }
 
 /// The facts about this command.
 pub(crate) const FACTS: Facts =
     Facts { completes: &[("ID", Candidates::Places)], ..Facts::of_question(Group::Turn) };
 
-pub fn run(cli: Cli<'_>, args: TriedArgs) -> Result<u8, Failure> {
-    let TriedArgs { place, action, inventory } = args;
+pub fn run(mut cli: Cli<'_>, args: TriedArgs) -> Result<u8, Failure> {
+    let TriedArgs { place, action, inventory, viewer } = args;
+    viewer.read_for(&mut cli);
     let action = stored_line(&action.join(" "));
     let mut names = parse_scopes(&cli.settings.working_folder, &[place])?;
     if let [ScopeName::Scope(Scope::Folder(folder))] = &names[..] {

@@ -11,6 +11,7 @@ mod shaping;
 mod status;
 mod tool;
 mod who;
+mod witnesses;
 
 use crate::mcp::answer::Refusal;
 use crate::mcp::group::Group;

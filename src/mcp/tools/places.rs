@@ -75,7 +75,7 @@ pub(crate) const TOOLS: &[Tool] = &[
 ];
 
 /// The fields of a turn that a model may send.
-const TURN: [Parameter; 18] = [
+const TURN: [Parameter; 19] = [
     TURN_LOCATION,
     TURN_ACTION,
     Parameter::new("response", Text, "the game's reply").required("give the game's reply"),
@@ -87,6 +87,7 @@ const TURN: [Parameter; 18] = [
     Parameter::new("died", Flag, "you died"),
     Parameter::new("won", Flag, "the game is won"),
     Parameter::new("world_changed", Flag, "if known"),
+    Parameter::new("present", Texts, "ids of who else was there; default: all know"),
     Parameter::new("reasoning", Text, "your reason"),
     Parameter::new("remember", Text, "lesson to store"),
     Parameter::new("remember_importance", Integer, "500 useful, 700 vital"),
@@ -225,6 +226,12 @@ fn record_turn(call: &Call<'_>) -> Result<Answer, Refusal> {
     fields.remove(NEW_PLACE.name);
     fields.remove(NEW_EPISODE.name);
     let mut turn = Turn::from_value(&Value::Object(fields))?;
+    if let Some(me) = &call.memories.setup.agent
+        && !turn.present.is_empty()
+        && !turn.present.contains(me)
+    {
+        turn.present.push(me.clone());
+    }
     let notebook = call.notebook();
     if call.arguments.flag(&NEW_EPISODE)?.unwrap_or(false) {
         if turn.episode.is_some() {

@@ -13,6 +13,7 @@ use crate::mcp::parameter::ArgumentType::{Integer, Text};
 use crate::mcp::parameter::Parameter;
 use crate::mcp::tools::schema;
 use crate::mcp::tools::tool::{Call, Effect, Tool};
+use crate::mcp::tools::witnesses::{TELL, TELLER, TOLD_BY, WITNESSES, telling_of, told_now};
 use memories_document::link::Link;
 use memories_document::nearest;
 use memories_document::types::{
@@ -23,7 +24,7 @@ use memories_notebook::add::AddOutcome;
 use memories_notebook::authority::{Authority, MAX_IMPORTANCE};
 use memories_notebook::correct::{Corrected, Correction, Target};
 use memories_notebook::files::Files;
-use memories_notebook::{Draft, NewMemory};
+use memories_notebook::{Draft, NewMemory, Telling};
 
 /// Default amount by which `reinforce_memory` raises an importance.
 const REINFORCEMENT: u16 = 100;
@@ -80,16 +81,26 @@ pub(crate) const TOOLS: &[Tool] = &[
         title: "Form a memory",
         about: "Store a new memory in your own words. Record a game's turn by record_turn instead.",
         effect: Effect::AddsOnce,
-        parameters: &[CONTENT, IMPORTANCE, TYPE, FORM_SCOPE, NEW_MEMORY_TITLE, TURN, SPEAKER],
+        parameters: &[
+            CONTENT,
+            IMPORTANCE,
+            TYPE,
+            FORM_SCOPE,
+            NEW_MEMORY_TITLE,
+            TURN,
+            SPEAKER,
+            WITNESSES,
+            TOLD_BY,
+        ],
         answer: schema::change,
         run: form_memory,
     },
     Tool {
         name: "reinforce_memory",
         title: "Reinforce a memory",
-        about: "Raise the importance of a memory that proved useful.",
+        about: "Raise the importance of a memory that proved useful, or tell a memory that not all know.",
         effect: Effect::Adds,
-        parameters: &[TITLE, SCOPE, AMOUNT],
+        parameters: &[TITLE, SCOPE, AMOUNT, TELL, TELLER],
         answer: schema::change,
         run: reinforce_memory,
     },
@@ -160,7 +171,8 @@ fn authority_over(memories: &Memories, scope: &Scope) -> Authority {
 fn form_memory(call: &Call<'_>) -> Result<Answer, Refusal> {
     let mut warnings = Vec::new();
     let title = call.arguments.text(&NEW_MEMORY_TITLE)?;
-    let memory = memory_of(call, title.clone(), &Category::note(), &mut warnings)?;
+    let mut memory = memory_of(call, title.clone(), &Category::note(), &mut warnings)?;
+    memory.provenance.tags.extend(telling_of(call)?.tags());
     let default = if call.memories.setup.agent.is_some() { "self" } else { "world" };
     let place = call.arguments.text(&FORM_SCOPE)?;
     let (scope, name) = match call.memories.scope_name(place.as_deref().unwrap_or(default))? {
@@ -232,6 +244,13 @@ fn speaker_of(call: &Call<'_>, scope: Option<&Scope>) -> Result<Option<String>, 
 fn reinforce_memory(call: &Call<'_>) -> Result<Answer, Refusal> {
     let named = MemoryAddress::of(call)?;
     let amount = call.arguments.count(&AMOUNT)?;
+    if let Some(telling) = told_now(call)? {
+        if amount.is_some() {
+            return Err(Refusal::arguments("`tell` leaves the importance as it is")
+                .hint("send `amount` in a call of its own"));
+        }
+        return tell(call, &named, &telling);
+    }
     let amount = amount.map_or(REINFORCEMENT, |amount| u16::try_from(amount).unwrap_or(MAX_IMPORTANCE));
     let mut importance = 0;
     let (results, warnings) = change(call, "reinforce_memory", |draft| {
@@ -250,6 +269,22 @@ fn reinforce_memory(call: &Call<'_>) -> Result<Answer, Refusal> {
     let data = json!({
         "outcome": done.outcome, "scope": done.scope, "title": done.title, "importance": importance,
     });
+    Ok(Answer { warnings, ..Answer::new(text, data) })
+}
+
+/// Tells a memory to others.
+fn tell(call: &Call<'_>, named: &MemoryAddress, telling: &Telling) -> Result<Answer, Refusal> {
+    let (results, warnings) = change(call, "reinforce_memory", |draft| {
+        let target = named.target(call.memories, &draft.files)?;
+        draft.correct(&[Correction::Tell(target, telling.clone())], Authority::MODEL)
+    })?;
+    let done = &results[0];
+    let listeners = telling.to.join(", ");
+    let text = match done.outcome {
+        Outcome::Told => format!("\"{}\" in {} is told to {listeners}\n", done.title, done.scope),
+        _ => format!("\"{}\" in {} is known to {listeners} already\n", done.title, done.scope),
+    };
+    let data = json!({"outcome": done.outcome, "scope": done.scope, "title": done.title});
     Ok(Answer { warnings, ..Answer::new(text, data) })
 }
 

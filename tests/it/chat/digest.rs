@@ -71,7 +71,7 @@ impl Game {
 
     fn digest(&self, conversation: &Conversation, occasion: &Occasion) -> Result<DigestReport, ChatError> {
         let notebook = Notebook::new(self.store.clone(), Clock::fixed("2026-01-31T10:40:00Z"));
-        let digester = Digester { notebook: &notebook, model: &self.model };
+        let digester = Digester { notebook: &notebook, model: &self.model, tags: &[] };
         digester.digest(conversation, occasion)
     }
 

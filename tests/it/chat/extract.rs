@@ -67,6 +67,7 @@ impl Chat {
             saving: false,
             scope: Some(&Scope::World),
             injected: &[],
+            tags: &[],
         };
         extractor.extract(input).unwrap()
     }

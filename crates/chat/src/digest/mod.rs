@@ -55,6 +55,8 @@ pub struct Digester<'a> {
     pub notebook: &'a Notebook,
     /// The model.
     pub model: &'a dyn Model,
+    /// Tags of the entries, besides their own.
+    pub tags: &'a [String],
 }
 
 impl Digester<'_> {
@@ -142,7 +144,8 @@ impl Digester<'_> {
                         .push(format!("{} is another place meanwhile: run the digest again", scope.scope));
                     continue;
                 }
-                let memory = entry_of(conversation, scope, summary, &draft.now);
+                let mut memory = entry_of(conversation, scope, summary, &draft.now);
+                memory.provenance.tags.extend_from_slice(self.tags);
                 let claim = Claim::of(Authority::MODEL);
                 let applied =
                     store_memory(&mut draft.files, &scope.scope, &scope.name, &memory, claim, &mut warnings)?;

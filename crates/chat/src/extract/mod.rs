@@ -24,7 +24,9 @@ use crate::message_json::{message_json, prompt_text};
 use crate::rejected::{answer_alone, note_rejected};
 use crate::settings::{ChatSettings, ExtractMode};
 use memories_document::types::json::text_without_mark;
-use memories_document::types::{Author, DEFAULT_IMPORTANCE, Memory, OFFLINE_TAG, Outcome, Scope, Span};
+use memories_document::types::{
+    Author, DEFAULT_IMPORTANCE, Memory, OFFLINE_TAG, Outcome, Scope, Span, Viewer, witness_tag,
+};
 use memories_llm::{Model, ModelError, ModelUse};
 use memories_notebook::add::{AddOutcome, AddReport, Claim, store_memory};
 use memories_notebook::authority::{Authority, protection};
@@ -251,7 +253,12 @@ impl Extractor<'_> {
             if room == 0 {
                 break;
             }
-            let memory = self.memory(aspect, id, turns, &time);
+            let mut memory = self.memory(aspect, id, turns, &time);
+            memory.provenance.tags.extend_from_slice(input.tags);
+            // What is said to a character may come from what it alone was told.
+            if let Viewer::Agent(me) = &files.viewer {
+                memory.provenance.tags.push(witness_tag(me));
+            }
             let memory = stored_under_free_title(files, &scope, &memory);
             let done = store_memory(files, &scope, "", &memory, Claim::of(Authority::MODEL), &mut warnings)?;
             if matches!(done.outcome, AddOutcome::Duplicate | AddOutcome::Confirmed) {

@@ -58,6 +58,8 @@ pub struct ExtractInput<'a> {
     pub scope: Option<&'a Scope>,
     /// Memories injected into the request that are not in blocks of the messages.
     pub injected: &'a [String],
+    /// Tags of the memories, besides their own.
+    pub tags: &'a [String],
 }
 
 impl<'a> ExtractInput<'a> {
@@ -70,6 +72,7 @@ impl<'a> ExtractInput<'a> {
             saving: false,
             scope: None,
             injected: &[],
+            tags: &[],
         }
     }
 }

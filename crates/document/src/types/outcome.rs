@@ -43,6 +43,8 @@ pub enum Outcome {
     Marked,
     /// Its importance was raised.
     Reinforced,
+    /// It has more witnesses.
+    Told,
     /// It names another memory as related.
     Linked,
     /// It stays as it is.

@@ -225,6 +225,7 @@ fn about(hit: &Hit) -> String {
         Status::Tentative => about.push("tentative".to_owned()),
         Status::Active => {}
     }
+    about.extend(memory.told_by());
     about.extend(written_by(&memory.writers()));
     about.join(", ")
 }

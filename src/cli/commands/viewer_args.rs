@@ -1,0 +1,42 @@
+//! The flags that name characters: for whom is read, and who knows what is written.
+
+use crate::cli::context::Cli;
+use memories_document::types::{Viewer, character_id};
+use memories_notebook::Telling;
+
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct ViewerArgs {
+    /// Only what this character knows: its own section, and of the rest what it is a witness of or has no witnesses
+    #[arg(long = "as", value_name = "ID", value_parser = character_id)]
+    viewer: Option<String>,
+}
+
+impl ViewerArgs {
+    /// Lets the memory file be read for the character; to be called before it is read.
+    pub(crate) fn read_for(self, cli: &mut Cli<'_>) {
+        cli.viewer = Viewer::of(self.viewer.as_deref());
+    }
+}
+
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct WitnessArgs {
+    /// A character who knows it, and nobody else (tag `#witness:ID`); repeatable, or with commas
+    #[arg(long = "witness", value_name = "ID", value_delimiter = ',', value_parser = character_id)]
+    witnesses: Vec<String>,
+    /// A character who told it to one of them (tag `#told-by:ID`); repeatable, or with commas
+    #[arg(long, value_name = "ID", value_delimiter = ',', value_parser = character_id, requires = "witnesses")]
+    told_by: Vec<String>,
+}
+
+impl WitnessArgs {
+    /// Who is told, and by whom; `None` where nobody is.
+    pub(crate) fn telling(self) -> Option<Telling> {
+        let WitnessArgs { witnesses: to, told_by: by } = self;
+        (!to.is_empty()).then_some(Telling { to, by })
+    }
+
+    /// Adds the tags to those of a memory.
+    pub(crate) fn tag(self, tags: &mut Vec<String>) {
+        tags.extend(self.telling().iter().flat_map(Telling::tags));
+    }
+}
