@@ -167,7 +167,7 @@ fn check(world: &World) {
 
 #[test]
 fn no_door_of_an_agent_gives_away_what_others_witnessed() {
-    let default = ProptestConfig::default();
+    let default = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
     let is_set = std::env::var_os("PROPTEST_CASES").is_some();
     let config = if is_set { default } else { ProptestConfig { cases: 6, ..default } };
     proptest!(config, |(world in worlds())| check(&world));

@@ -40,9 +40,10 @@ pub(super) fn remember(
     Ok(Some(Remember { text, importance, category }))
 }
 
-/// Reads the ids of characters.
+/// Reads the ids of characters, with commas or as a list.
 pub(super) fn present(value: &Value) -> Result<Vec<String>, Expected> {
-    let ids: Option<Vec<String>> = texts(value)?.iter().map(|id| character_id(id).ok()).collect();
+    let ids: Option<Vec<String>> =
+        texts(value)?.iter().flat_map(|ids| ids.split(',')).map(|id| character_id(id).ok()).collect();
     ids.ok_or("a list of ids of characters, such as `marta`".into())
 }
 

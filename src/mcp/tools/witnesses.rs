@@ -1,16 +1,14 @@
 //! The parameters that say who knows a new memory, and who is told.
 
 use crate::mcp::answer::Refusal;
-use crate::mcp::parameter::ArgumentType::{Text, Texts};
+use crate::mcp::parameter::ArgumentType::Text;
 use crate::mcp::parameter::Parameter;
 use crate::mcp::tools::tool::Call;
 use memories_notebook::Telling;
 
-pub(super) const WITNESSES: Parameter =
-    Parameter::new("witnesses", Texts, "ids of who else knows it; default: all");
-pub(super) const TOLD_BY: Parameter = Parameter::new("told_by", Text, "id of who told it to you");
-pub(super) const TELL: Parameter = Parameter::new("tell", Texts, "ids of whom it is told");
-pub(super) const TELLER: Parameter = Parameter::new("told_by", Text, "id of who tells it; default you");
+pub(super) const WITNESSES: Parameter = Parameter::new("witnesses", Text, "ids who alone know");
+pub(super) const TOLD_BY: Parameter = Parameter::new("told_by", Text, "who told you");
+pub(super) const TELL: Parameter = Parameter::new("tell", Text, "ids to tell");
 
 /// Who knows a new memory, the agent among them, and who told it.
 pub(super) fn telling_of(call: &Call<'_>) -> Result<Telling, Refusal> {
@@ -27,11 +25,9 @@ pub(super) fn telling_of(call: &Call<'_>) -> Result<Telling, Refusal> {
     Ok(Telling { to, by })
 }
 
-/// Who is told a memory by a call, and by whom: the agent, unless somebody else is named. `None` where nobody is told.
+/// Who is told a memory by a call, and by whom: the agent. `None` where nobody is told.
 pub(super) fn told_now(call: &Call<'_>) -> Result<Option<Telling>, Refusal> {
-    let (to, mut by) = (call.arguments.ids(&TELL)?, call.arguments.ids(&TELLER)?);
-    if by.is_empty() {
-        by.extend(call.memories.setup.agent.clone());
-    }
+    let (to, by) = (call.arguments.ids(&TELL)?, call.memories.setup.agent.clone());
+    let by = by.into_iter().collect();
     Ok((!to.is_empty()).then_some(Telling { to, by }))
 }
