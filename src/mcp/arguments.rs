@@ -72,11 +72,8 @@ impl<'a> Arguments<'a> {
     /// Ids of characters, with commas or as a list.
     pub(crate) fn ids(&self, parameter: &Parameter) -> Result<Vec<String>, Refusal> {
         let named = self.read(parameter, fields::texts)?.unwrap_or_default();
-        let named = named
-            .iter()
-            .flat_map(|ids| ids.split(','))
-            .filter(|id| !id.trim().is_empty())
-            .map(|id| character_id(id));
+        let named =
+            named.iter().flat_map(|ids| ids.split(',')).filter(|id| !id.trim().is_empty()).map(character_id);
         named
             .collect::<Result<_, _>>()
             .map_err(|wrong| Refusal::arguments(format!("`{}`: {wrong}", parameter.name)))

@@ -12,12 +12,27 @@ use super::access::{Memories, Setup, Watcher};
 use super::group::Group;
 use super::tools::Toolbox;
 use super::{prompts, resources};
-use memories_notebook::Clock;
+use memories_document::types::Anchor;
+use memories_notebook::{AnchoredFiles, Clock, FileState};
 use memories_store::Store;
 
 #[path = "../../tests/support/witnessed_world.rs"]
 mod witnessed_world;
 use witnessed_world::{AGENTS, World, worlds};
+
+/// A memory outside of any repository.
+#[derive(Debug)]
+struct NoRepository;
+
+impl AnchoredFiles for NoRepository {
+    fn state(&self, _: &str) -> FileState {
+        FileState::NotRead
+    }
+
+    fn changes(&self, anchors: &[Anchor]) -> Vec<Option<String>> {
+        vec![None; anchors.len()]
+    }
+}
 
 fn serve(store: &Store, agent: &str) -> Memories {
     Memories::new(Setup {
@@ -36,6 +51,7 @@ fn serve(store: &Store, agent: &str) -> Memories {
         llm_environment: memories_llm::Environment::default(),
         seed: 0,
         clock: Clock::fixed("2026-01-31T10:40:00Z"),
+        anchored: std::sync::Arc::new(NoRepository),
     })
     .unwrap()
 }

@@ -316,12 +316,6 @@ impl LineLog {
         Ok(Parts { current, older: older.filter(|_| !same), carried })
     }
 
-    /// True if lines before those of the oldest part were dropped.
-    pub(super) fn has_dropped(&self) -> Result<bool, StoreError> {
-        let Parts { current, older, .. } = self.parts()?;
-        Ok(older.or(current).is_some_and(|oldest| head_of(&oldest).dropped))
-    }
-
     /// Opens a part for reading, unless it states a version that this program does not know.
     fn open_part(&self, folder: &Folder, name: &str) -> Result<Option<File>, StoreError> {
         let file = folder.read(name)?;

@@ -268,8 +268,17 @@ mod tests {
         let named = |field: &str| LINES.contains(&format!("\"{field}\":"));
         let Ok(Value::Object(fields)) = serde_json::to_value(Entry::<Value>::default()) else { panic!() };
         let missing: Vec<&String> = fields.keys().filter(|field| !named(field)).collect();
-        let unwritten =
-            ["effect", "kept", "source_line", "carried", "writer", "after", "set_aside", "brought_back", "change"];
+        let unwritten = [
+            "effect",
+            "kept",
+            "source_line",
+            "carried",
+            "writer",
+            "after",
+            "set_aside",
+            "brought_back",
+            "change",
+        ];
         assert_eq!(missing, unwritten);
     }
 
