@@ -109,7 +109,7 @@ struct Game {
 impl Game {
     fn new() -> Game {
         let texts = episodes::turns().map(|path| fs::read_to_string(path).unwrap());
-        let of_each = if is_long_run() { usize::MAX } else { 60 };
+        let of_each = if is_long_run() { usize::MAX } else { 25 };
         let turns = texts.iter().flat_map(|text| text.lines().take(of_each).map(str::to_owned)).collect();
         Game {
             folder: tempfile::tempdir().unwrap(),

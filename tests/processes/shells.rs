@@ -111,7 +111,7 @@ fn completions_know_the_values_of_flags() {
         (&["completions", ""], &["bash", "elvish", "fish", "powershell", "zsh"]),
         (&["record", "--provider", "off"], &["offline"]),
         (&["log", "--outcome", "s"], &["stored", "superseded", "seeded", "synced"]),
-        (&["episode", ""], &["start", "show", "best"]),
+        (&["episode", ""], &["start", "show", "best", "rewind"]),
     ] {
         let known = candidates(words);
         let values: Vec<&str> =

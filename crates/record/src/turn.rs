@@ -483,21 +483,14 @@ mod tests {
     }
 
     #[test]
-    fn a_scale_may_stand_in_quotation_marks() {
-        let turn = read(
-            r#"{"action": "a", "response": "b", "location": 1, "remember": "x", "remember_importance": 7, "importance_scale": "10"}"#,
-        );
-        assert_eq!(turn.expect("a turn").remember.expect("kept").importance, 700);
-    }
-
-    #[test]
-    fn importance_that_is_no_number_is_the_default() {
-        let turn = read(
-            r#"{"action": "a", "response": "b", "location": 1, "remember": "x", "remember_importance": "high"}"#,
-        );
-        assert_eq!(
-            turn.expect("a turn").remember.expect("kept").importance,
-            memories_document::types::DEFAULT_IMPORTANCE
-        );
+    fn a_scale_may_stand_in_quotation_marks_and_no_number_is_the_default() {
+        let importance = |fields: &str| {
+            let remember = r#""remember": "x", "remember_importance""#;
+            let turn =
+                read(&format!(r#"{{"action": "a", "response": "b", "location": 1, {remember}: {fields}}}"#));
+            turn.expect("a turn").remember.expect("kept").importance
+        };
+        assert_eq!(importance(r#"7, "importance_scale": "10""#), 700);
+        assert_eq!(importance(r#""high""#), memories_document::types::DEFAULT_IMPORTANCE);
     }
 }

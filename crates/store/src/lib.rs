@@ -305,7 +305,7 @@ impl Store {
             if let Some(update) = committed? {
                 return Ok(update);
             }
-            let signed = lock.sign(not_yet_written(last));
+            let signed = lock.sign(last.not_yet_written());
             signed.map_err(StoreError::write("write", &folder.path(LOCK)))?;
         }
         let error = StoreError::KeepsChanging { path: self.path.clone(), tries: MAX_TRIES };
@@ -330,7 +330,7 @@ impl Store {
         replace::sweep(&self.real_path, &folder, last);
         self.complete(&mut lock, &folder).map_err(failed)?;
         self.sidecar.sweep(&folder);
-        lock.sign(not_yet_written(last)).map_err(failed)?;
+        lock.sign(last.not_yet_written()).map_err(failed)?;
         self.sidecar.keep_mark(&folder);
         Ok((lock, folder, last))
     }
@@ -488,11 +488,6 @@ fn add(lock: &mut Lock, folder: &Folder, additions: &[Addition], is_noted: bool)
 fn failed_lock(folder: &Folder) -> impl FnOnce(io::Error) -> StoreError {
     let path = folder.path(LOCK);
     move |source| StoreError::Write { action: "write", path, source }
-}
-
-/// Signature of a holder that has put no file in place yet.
-fn not_yet_written(last: Signature) -> Option<Written> {
-    last.written.map(|written| Written { inode: 0, ..written })
 }
 
 /// The right to work off the queue, until it is dropped.

@@ -43,6 +43,13 @@ pub(super) struct Signature {
     pub(super) written: Option<Written>,
 }
 
+impl Signature {
+    /// The text as a holder signs it that has put no file in place yet.
+    pub(super) fn not_yet_written(self) -> Option<Written> {
+        self.written.map(|written| Written { inode: 0, ..written })
+    }
+}
+
 /// A text of a memory file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Written {

@@ -15,7 +15,7 @@ use memories_notebook::Notebook;
 use memories_notebook::rewind::{REWIND, RewoundMemory, RewoundTurn};
 use memories_record::best_run::mark;
 
-/// Start the next episode, show the running one, or go back to one of its turns
+/// Start the next episode, show the running one, or go back in it
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "\

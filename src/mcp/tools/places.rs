@@ -31,8 +31,8 @@ const TURN_LOCATION: Parameter =
         .required("say where it happened: the game's id, `id:name`, or a name");
 const TURN_ACTION: Parameter = Parameter::new("action", Text, "what you did").required("say what was done");
 const NEW_EPISODE: Parameter = Parameter::new("new_episode", Flag, "a game began");
-const NEW_PLACE: Parameter = Parameter::new("new_place", Flag, "unknown name: new place");
-const EPISODE: Parameter = Parameter::new("episode", Integer, "default: now");
+const NEW_PLACE: Parameter = Parameter::new("new_place", Flag, "unknown name: a new place");
+const EPISODE: Parameter = Parameter::new("episode", Integer, "default: running");
 
 pub(crate) const TOOLS: &[Tool] = &[
     Tool {
@@ -79,17 +79,17 @@ const TURN: [Parameter; 19] = [
     TURN_LOCATION,
     TURN_ACTION,
     Parameter::new("response", Text, "the game's reply").required("give the game's reply"),
-    Parameter::new("location_after", Text, "where now"),
+    Parameter::new("location_after", Text, "where you are now"),
     Parameter::new("score_before", Integer, "before"),
     Parameter::new("score_after", Integer, "after"),
     Parameter::new("inventory_before", Texts, "before"),
     Parameter::new("inventory_after", Texts, "after"),
-    Parameter::new("died", Flag, "died"),
-    Parameter::new("won", Flag, "game won"),
+    Parameter::new("died", Flag, "you died"),
+    Parameter::new("won", Flag, "the game is won"),
     Parameter::new("world_changed", Flag, "if known"),
-    Parameter::new("present", Text, "ids who alone know"),
-    Parameter::new("reasoning", Text, "why"),
-    Parameter::new("remember", Text, "lesson"),
+    Parameter::new("present", Text, "ids of those who alone know it"),
+    Parameter::new("reasoning", Text, "your reason"),
+    Parameter::new("remember", Text, "lesson to store"),
     Parameter::new("remember_importance", Integer, "500 useful, 700 vital"),
     NEW_EPISODE,
     EPISODE,

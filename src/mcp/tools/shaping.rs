@@ -39,10 +39,10 @@ const TYPES: [(&str, &str, Persistence); 6] = [
     ("ephemeral", "NOTE", Persistence::Ephemeral),
 ];
 
-const CONTENT: Parameter = Parameter::new("content", Text, "in a sentence or two")
+const CONTENT: Parameter = Parameter::new("content", Text, "the memory, in a sentence or two")
     .required("say in a sentence or two what is to be remembered");
 const IMPORTANCE: Parameter =
-    Parameter::new("importance", Integer, "200 minor, 500 useful (default), 700 vital: highest");
+    Parameter::new("importance", Integer, "200 minor, 500 useful (default), 700 vital: the highest");
 const TYPE: Parameter = Parameter::new(
     "type",
     Text,
@@ -52,33 +52,34 @@ const TYPE: Parameter = Parameter::new(
 const FORM_SCOPE: Parameter = Parameter::new(
     "scope",
     Text,
-    "about: a place's id or name, `npc:troll`, `world`, `scene`, `game`, `dialogue`, \
+    "what it is about: a place's id or name, `npc:troll`, `world`, `scene`, `game`, `dialogue` (what was said), \
      `dir:src/search`, `topic:release` or `self`; default self, without an agent world",
 );
-const SCOPE: Parameter = Parameter::new("scope", Text, "its `scope`, if several have it");
-const NEW_MEMORY_TITLE: Parameter = Parameter::new("title", Text, "new in its scope; default: first words");
-const TURN: Parameter = Parameter::new("turn", Integer, "when; default: the last");
+const SCOPE: Parameter = Parameter::new("scope", Text, "its `scope` in answers, if several have that title");
+const NEW_MEMORY_TITLE: Parameter =
+    Parameter::new("title", Text, "short and new in its scope; default: the first words");
+const TURN: Parameter = Parameter::new("turn", Integer, "turn when it happened; default: the last");
 const SPEAKER: Parameter = Parameter::new("speaker", Text, "only in `dialogue`: who said it; default self");
-const TITLE: Parameter = Parameter::new("title", Text, "exact, as answers show it")
+const TITLE: Parameter = Parameter::new("title", Text, "exact title, as answers show it")
     .required("give the exact title, as answers show it");
-const AMOUNT: Parameter = Parameter::new("amount", Integer, "default 100; up to 700 in all");
+const AMOUNT: Parameter = Parameter::new("amount", Integer, "by how much, default 100; up to 700 in all");
 const LINK_HINT: &str = "name a memory as `scope › title`, such as `Location 23 › Acquire brass lantern`";
 const A: Parameter =
     Parameter::new("a", Text, "`scope › title`, or a title that only one has").required(LINK_HINT);
 const B: Parameter = Parameter::new("b", Text, "as `a`").required(LINK_HINT);
-const NEW_CONTENT: Parameter = Parameter::new("content", Text, "the new text")
+const NEW_CONTENT: Parameter = Parameter::new("content", Text, "the whole new text")
     .required("say in a sentence or two what is to be remembered");
-const NEW_TITLE: Parameter = Parameter::new("new_title", Text, "default: same");
-const NEW_IMPORTANCE: Parameter = Parameter::new("importance", Integer, "1-700; default: same");
-const NEW_TYPE: Parameter = Parameter::new("type", Text, "as in form_memory; default: same");
+const NEW_TITLE: Parameter = Parameter::new("new_title", Text, "default: the same");
+const NEW_IMPORTANCE: Parameter = Parameter::new("importance", Integer, "1-700; default: the same");
+const NEW_TYPE: Parameter = Parameter::new("type", Text, "as form_memory has it; default: the same");
 const REASON: Parameter =
-    Parameter::new("reason", Text, "what shows it is wrong").required("say why it is wrong");
+    Parameter::new("reason", Text, "what shows that it is wrong").required("say why it is wrong");
 
 pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         name: "form_memory",
         title: "Form a memory",
-        about: "Store a memory in your own words. Record a game's turn by record_turn.",
+        about: "Store a new memory in your own words. Record a game's turn by record_turn instead.",
         effect: Effect::AddsOnce,
         parameters: &[
             CONTENT,
@@ -97,7 +98,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         name: "reinforce_memory",
         title: "Reinforce a memory",
-        about: "Raise the importance of a memory that proved useful, or tell it.",
+        about: "Raise the importance of a memory that proved useful, or tell it to others.",
         effect: Effect::Adds,
         parameters: &[TITLE, SCOPE, AMOUNT, TELL],
         answer: schema::change,

@@ -6,7 +6,7 @@ use crate::mcp::parameter::Parameter;
 use crate::mcp::tools::tool::Call;
 use memories_notebook::Telling;
 
-pub(super) const WITNESSES: Parameter = Parameter::new("witnesses", Text, "ids who alone know");
+pub(super) const WITNESSES: Parameter = Parameter::new("witnesses", Text, "ids of those who alone know it");
 pub(super) const TOLD_BY: Parameter = Parameter::new("told_by", Text, "who told you");
 pub(super) const TELL: Parameter = Parameter::new("tell", Text, "ids to tell");
 

@@ -19,7 +19,7 @@ fn tokens(text: &str) -> usize {
 }
 
 /// Most tokens of the whole list of tools, and of `places`: the estimate is far above the count of JSON.
-const TOOL_TOKENS: [usize; 2] = if cfg!(feature = "tokenizers") { [3500, 1000] } else { [4900, 1900] };
+const TOOL_TOKENS: [usize; 2] = if cfg!(feature = "tokenizers") { [3500, 1050] } else { [5100, 2000] };
 
 fn tool_list(arguments: &[&str]) -> String {
     let world = World::new("");

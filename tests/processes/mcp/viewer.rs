@@ -231,7 +231,7 @@ fn no_answer_says_anything_of_another_agents_section() {
         links += usize::from(answer.contains("Trap door shuts"));
     }
     assert!(answered >= CALLS && links > 50, "{answered} calls, {links} with what may be seen");
-    assert!(written > 50, "{written} calls wrote something");
+    assert!(written > 30, "{written} calls wrote something");
 }
 
 #[test]
