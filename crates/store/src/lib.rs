@@ -103,7 +103,7 @@ pub use working_copy::WorkingCopy;
 use backups::Outweighing;
 use file_version::FileVersion;
 use folder::Folder;
-use lock::{Lock, Signature, Written};
+use lock::{Lock, Signature};
 use note::Addition;
 use replace::Outcome;
 use sidecar::Staged;
