@@ -102,7 +102,8 @@ fn no_change_of_the_file_loses_a_witness() {
     for id in ["marta", "alex", "casey"] {
         assert!(merged.contains(&format!("#witness:{id}")), "{merged}");
     }
-    for ending in ["jsonl", "json", "md", "db"] {
+    let endings = ["jsonl", "json", "md", "db"];
+    for ending in &endings[..if cfg!(feature = "sqlite") { 4 } else { 3 }] {
         let copy = file(&format!("copy.{ending}"));
         said(folder.path(), &["export", &copy], "");
         fs::remove_file(&path).unwrap();

@@ -14,7 +14,7 @@ use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
 use crate::transfer::{self, TransferFormat};
 use memories_document::Section;
-use memories_document::types::{Memory, Scope, Viewer, by_file_ending};
+use memories_document::types::{Memory, Scope, by_file_ending};
 use memories_notebook::Notebook;
 use memories_notebook::files::Files;
 use memories_store::{Existing, Store, write_file};
@@ -153,7 +153,9 @@ fn run_foreign(
     let wanted = wanted(&cli, notebook.store(), scopes)?;
     let (mut sections, _) = sections(&notebook, &wanted, true)?;
     transfer::mask_sections(&mut sections);
-    if target != ForeignTarget::Obsidian && *notebook.store().viewer() == Viewer::Person {
+    if target != ForeignTarget::Obsidian
+        && *notebook.store().viewer() == memories_document::types::Viewer::Person
+    {
         leave_out_witnessed(&mut cli, &mut sections);
     }
     let export = ForeignExport { output, target, sections: &sections, is_whole: wanted.is_empty() };

@@ -40,8 +40,9 @@ as far as the budget allows.
 Notes that a person wrote at a place without the syntax of an entry follow the
 memories, as `Notes by hand:`.
 
-A memory with a tag such as `#file:src/x.rs@1f3a2b4c` speaks of a file. Where that
-has changed since, the memory says so: `may be stale: src/x.rs changed 3 commits ago`.
+A memory with a tag such as `#file:src/x.rs@1f3a2b4c` speaks of a file. Where
+that has changed since, the memory says so: `may be stale: src/x.rs changed 3
+commits ago`.
 With --json it has {stale: [TEXT]}.
 
 Memories that a shown one links to by `See also: [[Location 5 › Title]]` are

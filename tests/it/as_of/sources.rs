@@ -297,6 +297,6 @@ fn a_page_of_the_past_replaces_no_memory_file() {
     let before = fs::read(repository.path().join("Memories.md")).unwrap();
     let report = ["report", "-o", "Memories.md", "--force", "--as-of", "2026-03-01"];
     let output = repository.memories(&report, 28);
-    assert_eq!(output.status.code(), Some(if cfg!(feature = "page") { 4 } else { 2 }), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(4), "{}", said(&output));
     assert_eq!(fs::read(repository.path().join("Memories.md")).unwrap(), before);
 }
