@@ -47,9 +47,9 @@ Examples:
 
 Answer: one line, or with --json {version, outcome, episode, turn, place,
 visits, triggers, memories, invalidated, attempt, queued, reasoning, model,
-ephemeral_ended, rewound, warnings}. Outcomes: stored, revised, contested (stored as
-tentative beside an entry that only a person may change), duplicate, declined,
-tried, not_significant, queued (the model failed, or --later; the turn waits for
+ephemeral_ended, rewound, warnings}. Outcomes: stored, revised, contested
+(stored as tentative beside an entry that only a person may change), duplicate,
+declined, tried, not_significant, queued (the model failed, or --later; the turn waits for
 `retry`), and recorded_before (a turn with that `id` is in the journal; nothing
 is changed). With `queued` true, the turn waits whatever else was done. With
 --turns and --json: {version, file, turn_count, outcomes, failed: [{line,
