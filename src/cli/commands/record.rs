@@ -49,18 +49,19 @@ Answer: one line, or with --json {version, outcome, episode, turn, place,
 visits, triggers, memories, invalidated, attempt, queued, reasoning, model,
 ephemeral_ended, rewound, warnings}. Outcomes: stored, revised, contested
 (stored as tentative beside an entry that only a person may change), duplicate,
-declined, tried, not_significant, queued (the model failed, or --later; the turn waits for
-`retry`), and recorded_before (a turn with that `id` is in the journal; nothing
-is changed). With `queued` true, the turn waits whatever else was done. With
---turns and --json: {version, file, turn_count, outcomes, failed: [{line,
-error}], place_count, memory_count, tried_count}, and stopped_after: LINE if it
-was stopped. A line that is refused leaves the others alone; the exit code is
-then 4. Ctrl-C, SIGTERM and SIGHUP end the command after the turn in hand: it
-names the line to go on from, and the exit code is 3. Lines that wait are
-written in groups of up to 64, and nothing is said of a turn before its group is
-on disk. A turn whose episode, number, action and reply, or whose `id`, the
-journal has is not recorded again: after an interruption, run the same command
-again. A turn without both is known by its line in FILE; on stdin it is new.")]
+declined, tried, not_significant, queued (the model failed, or --later; the turn
+waits for `retry`), and recorded_before (a turn with that `id` is in the
+journal; nothing is changed). With `queued` true, the turn waits whatever else
+was done. With --turns and --json: {version, file, turn_count, outcomes, failed:
+[{line, error}], place_count, memory_count, tried_count}, and stopped_after:
+LINE if it was stopped. A line that is refused leaves the others alone; the exit
+code is then 4. Ctrl-C, SIGTERM and SIGHUP end the command after the turn in
+hand: it names the line to go on from, and the exit code is 3. Lines that wait
+are written in groups of up to 64, and nothing is said of a turn before its
+group is on disk. A turn whose episode, number, action and reply, or whose `id`,
+the journal has is not recorded again: after an interruption, run the same
+command again. A turn without both is known by its line in FILE; on stdin it is
+new.")]
 pub(crate) struct RecordArgs {
     /// Read many turns from a file, one JSON object a line; `-` is stdin
     #[arg(long, value_name = "FILE", conflicts_with_all = ["action", "response"])]
