@@ -110,7 +110,7 @@ fn odd_modes_and_owners_are_kept() {
             let writable = is_root() || wanted & 0o200 != 0;
             hold!(output.status.success() == writable, "{said}");
             hold!(mode(&file) == wanted, "now {:o}", mode(&file));
-            let former = folder.path().join(".memories").join(FILE).join("backups/2.md");
+            let former = folder.path().join(".memories").join(FILE).join("backups/3.md");
             hold!(!writable || mode(&former) == wanted, "the former state has {:o}", mode(&former));
             Ok(())
         };
