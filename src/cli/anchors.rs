@@ -53,7 +53,7 @@ impl Repository {
         Index::around(&self.root.join("x")).filter(|_| self.root.join(".git").exists())
     }
 
-    /// What has changed of a file since; `None` where nothing has, or nothing is known.
+    /// The change of a file since it was anchored; `None` if there is none, or none is known.
     fn change(&self, anchor: &Anchor) -> Option<Change> {
         match read_below(&self.root, &anchor.path, MAX_SIZE) {
             Below::Bytes(bytes) => {
@@ -163,7 +163,7 @@ struct Trail {
     commits: u64,
     /// Those since the last one with the blob, once that was found.
     since: Option<u64>,
-    /// Of the commit that is read: the blob that was removed, and the one that the successor got.
+    /// The blob that the commit in hand removed, and the one that it gave to the successor.
     removed: Option<String>,
     added: Option<String>,
     is_renamed: bool,

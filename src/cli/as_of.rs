@@ -109,7 +109,7 @@ fn revision(
             Failure::user(format!("`{when}` may be a git revision, and `git` cannot be run: {error}"))
                 .hint(FORMS)
         }
-        GitError::Refused { message, .. } if message.contains("dubious ownership") => {
+        GitError::Refused { .. } if let Some(message) = error.of_other_owner() => {
             Failure::user(format!("git refuses the repository of `{shown}`: {message}"))
                 .hint("`git config --global --add safe.directory FOLDER` lets git read it")
         }

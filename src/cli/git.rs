@@ -23,6 +23,14 @@ impl GitError {
     pub(crate) fn is_outside(&self) -> bool {
         matches!(self, GitError::Refused { message, .. } if message.starts_with("not a git repository"))
     }
+
+    /// The message of git where it refuses the repository because somebody else owns it.
+    pub(crate) fn of_other_owner(&self) -> Option<&str> {
+        match self {
+            GitError::Refused { message, .. } if message.contains("dubious ownership") => Some(message),
+            _ => None,
+        }
+    }
 }
 
 /// Git, to be run in a folder with these arguments.

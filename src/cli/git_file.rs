@@ -74,10 +74,10 @@ impl GitFile<'_> {
             Ok(mut commits) => commits.pop(),
             Err(GitError::Missing(_)) => return "git cannot be asked: install it".to_owned(),
             Err(error) if error.is_outside() => return "the file is not in a git repository".to_owned(),
-            Err(GitError::Refused { message, .. }) if message.contains("dubious ownership") => {
-                return format!("git refuses the repository: {message}");
-            }
-            Err(GitError::Refused { .. }) => None,
+            Err(error) => match error.of_other_owner() {
+                Some(message) => return format!("git refuses the repository: {message}"),
+                None => None,
+            },
         };
         let Some(Commit { time, .. }) = oldest else { return "git has no commit of the file".to_owned() };
         let is_shallow = line(self.folder(), &["rev-parse", "--is-shallow-repository"]);

@@ -54,7 +54,7 @@ impl Repository {
         run(&self.root(), arguments)
     }
 
-    /// What recall says of files; empty where it says nothing.
+    /// The words of recall about files; empty if it has none.
     #[track_caller]
     fn stale(&self) -> String {
         let shown = self.run(&["recall", "dir:/", "--json"]);

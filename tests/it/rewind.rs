@@ -164,7 +164,7 @@ impl Play {
         }
     }
 
-    /// What commands answer.
+    /// The answers of commands.
     fn answers(&self) -> Value {
         let snapshot = Snapshot::read(self.store()).unwrap();
         let recalled: Vec<String> = (1..=ROOMS)

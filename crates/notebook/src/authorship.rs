@@ -146,7 +146,7 @@ pub(super) fn log_of(sidecar: &Sidecar) -> LineLog {
 /// The lines about entries of which the log has never named another author: they hold for every moment of the past.
 pub(super) fn undisputed(sidecar: &Sidecar) -> Vec<String> {
     let mut authors: BTreeMap<String, Option<Author>> = BTreeMap::new();
-    // Of a log that cannot be read no author is known.
+    // If the log cannot be read, no author is known.
     let _ = log_of(sidecar).visit(|line| {
         let Some(Line { hash, author }) = parse_line(line) else { return };
         let named = authors.entry(hash.to_owned()).or_insert(Some(author));

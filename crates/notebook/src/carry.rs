@@ -10,9 +10,10 @@ use serde_json::Value;
 
 use crate::history::{HistoryStep, KnownPart};
 use memories_document::merge::merge_keeping_both;
+use memories_document::types::Outcome;
 use memories_document::types::chunked::ChunkedText;
 use memories_document::types::edit::{apply, undo};
-use memories_store::journal::aside::Aside;
+use memories_store::journal::aside::{Aside, has_outcome, returns_to_former_state};
 use memories_store::journal::change::text_hash;
 use memories_store::journal::entry::Entry;
 
@@ -95,14 +96,9 @@ pub(super) fn carry(before: &str, new: String, after: &str) -> Option<String> {
     merge_keeping_both(before, &new, after).map(|merged| merged.text)
 }
 
-/// True for the line of a command that put a former state in place of the file.
-fn returns_to_former_state(line: &str) -> bool {
-    line.contains("\"outcome\":\"restored\"") || line.contains("\"outcome\":\"rewound\"")
-}
-
 /// True for a step that set aside what is gone all the same.
 fn undoes_only(step: &HistoryStep, gone: impl Fn(&str) -> bool) -> bool {
-    let line = step.line.as_deref().filter(|line| line.contains("\"outcome\":\"rewound\""));
+    let line = step.line.as_deref().filter(|line| has_outcome(line, Outcome::Rewound));
     let entry = line.and_then(Entry::<Value>::parse);
     entry.and_then(|entry| entry.set_aside).is_some_and(|lines| lines.ids().all(gone))
 }

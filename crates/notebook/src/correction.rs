@@ -185,7 +185,7 @@ pub enum CorrectionError {
     NotTold {
         /// The section.
         scope: Scope,
-        /// Who would be told.
+        /// The characters who would be told.
         listener: String,
     },
     /// Memories with different witnesses would be replaced by one.

@@ -61,7 +61,7 @@ pub struct Past {
     pub text: String,
     /// The moment.
     pub moment: Moment,
-    /// What stood beside it: the lines of journal and authors, and the session where it is known.
+    /// The lines of the journal then. Authors follow, and the session where it is known.
     lines: Vec<String>,
     written: Vec<String>,
     session: Option<String>,

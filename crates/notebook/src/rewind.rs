@@ -46,7 +46,7 @@ pub struct Rewound {
 pub struct RewoundTurn {
     /// Its number.
     pub turn: u64,
-    /// What the player did.
+    /// The action of the player.
     pub action: String,
     /// Id of the place where it began.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -256,7 +256,7 @@ impl Draft<'_> {
             Reach::All(_) => return Err(RewindError::TooShort { episode, turn: first.number, from: None }),
             Reach::Clash => return Err(RewindError::Clash { episode, turn: first.number }),
             Reach::Steps(known) => {
-                // Of the turns that are known without a gap, the first.
+                // The first turn from which on all are known.
                 let reached = turns.iter().rev().take_while(|turn| known.contains(&turn.id)).last();
                 let from = reached.map(|turn| turn.number);
                 return Err(RewindError::TooShort { episode, turn: first.number, from });

@@ -132,7 +132,7 @@ pub fn recall_in(
     let mut changes = KnownChanges::default();
     let mut views = loop {
         let views = choose_in(circumstances, snapshot, viewer, [&sections, &above], &changes, limits, format);
-        // What is said of changes takes room, so what fits is chosen anew.
+        // The words about changed files take room, so what fits is chosen anew.
         if !circumstances.files.is_some_and(|files| changes.look(files, shown(&views))) {
             break views;
         }

@@ -327,7 +327,7 @@ impl LineReader<'_> {
         let mut notes = redact_turn(&mut turn);
         notes.append(&mut turn.notes);
         let key = key_of(&turn, running, self.file.map(|file| (file, number)));
-        // What a turn with `rewind` finds is looked for under the lock.
+        // A turn with `rewind` looks for what it sets aside under the lock.
         let known = match if self.again || turn.rewind { Ok(Known::New) } else { self.recorded.meet(&key) } {
             Ok(known) => known,
             Err(error) => return (number, Pending::Done(Box::new(Err(error.to_string())))),

@@ -255,7 +255,7 @@ impl Extractor<'_> {
             }
             let mut memory = self.memory(aspect, id, turns, &time);
             memory.provenance.tags.extend_from_slice(input.tags);
-            // What is said to a character may come from what it alone was told.
+            // A reply to a character may repeat a memory that this character alone was told.
             if let Viewer::Agent(me) = &files.viewer {
                 memory.provenance.tags.push(witness_tag(me));
             }

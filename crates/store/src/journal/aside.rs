@@ -55,11 +55,7 @@ pub(super) struct Moved {
 impl Moved {
     /// The lines that a line is about; `None` for most lines, of which only the beginning is read.
     pub(super) fn by(line: &str) -> Option<Moved> {
-        let head = &line.as_bytes()[..line.len().min(HEAD)];
-        let has = |outcome: Outcome| {
-            memmem::find(head, format!("\"outcome\":\"{}\"", outcome.name()).as_bytes()).is_some()
-        };
-        (has(Outcome::Rewound) || has(Outcome::Restored)).then(|| serde_json::from_str(line).ok()).flatten()
+        returns_to_former_state(line).then(|| serde_json::from_str(line).ok()).flatten()
     }
 
     /// The ids, each with its hashes and whether it counts from then on.
@@ -67,6 +63,17 @@ impl Moved {
         let aside = self.set_aside.0.into_iter().map(|(id, numbers)| (id, numbers, false));
         aside.chain(self.brought_back.0.into_iter().map(|(id, numbers)| (id, numbers, true)))
     }
+}
+
+/// True for the line of a command that put a former state in place of the file.
+pub fn returns_to_former_state(line: &str) -> bool {
+    [Outcome::Rewound, Outcome::Restored].iter().any(|outcome| has_outcome(line, *outcome))
+}
+
+/// True if that is the outcome of the line of a command. Only the beginning is read.
+pub fn has_outcome(line: &str, outcome: Outcome) -> bool {
+    let head = &line.as_bytes()[..line.len().min(HEAD)];
+    memmem::find(head, format!("\"outcome\":\"{}\"", outcome.name()).as_bytes()).is_some()
 }
 
 /// True if a line says of others that they count no longer, or again.
