@@ -1,6 +1,8 @@
 //! A note in Markdown: front matter, and parts below headings.
 
 use serde_json::{Map, Value};
+use serde_saphyr::options;
+use serde_saphyr::options::NonFiniteFloatPolicy;
 
 use crate::json::Object;
 use memories_document::types::text::fold_spaces;
@@ -36,7 +38,9 @@ impl Page {
         let (front, body) = split_front(text);
         let mut page = Page { parts: parts(body), ..Page::default() };
         if let Some(front) = front.filter(|front| !front.trim().is_empty()) {
-            match serde_saphyr::from_str::<Value>(front) {
+            // A commit such as `123e456` reads as an infinite number, and is no reason to lose the other fields.
+            let options = options! { non_finite_float_policy: NonFiniteFloatPolicy::PassThrough };
+            match serde_saphyr::from_str_with_options::<Value>(front, options) {
                 Ok(Value::Object(fields)) => page.front = fields,
                 Ok(Value::Null) => {}
                 _ => page.has_broken_front = true,

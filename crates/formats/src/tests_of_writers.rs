@@ -118,6 +118,16 @@ proptest! {
         prop_assert_eq!(crate::vault(&sections, &Folder::of_text(path, text)).same, 1);
     }
 
+    /// Some hexadecimal numbers read as decimal ones, of which `123e456` is infinite.
+    #[test]
+    fn a_note_that_was_written_is_known_again(id in 0u64..1_000_000) {
+        let sections = [(Scope::Location(id), Section::default())];
+        let (path, text) = &vault(&sections, &Folder::default()).write[0];
+        prop_assert_eq!(vault(&sections, &Folder::of_text(path, text)).same, 1);
+        let infinite = text.replace("memories: ", "id: 536607117e452199\nmemories: ");
+        prop_assert_eq!(vault(&sections, &Folder::of_text(path, &infinite)).changed.len(), 1);
+    }
+
     #[test]
     fn no_text_closes_the_marks(action in "\\PC{1,20}", reply in "[a-z<>!\\-:` \n]{0,40}", tail in "(<!-- memories: (begin|end) -->\n){0,2}") {
         let tried = vec![Attempt { action, count: 2, reply: format!("{reply}\n{tail}"), ..Attempt::default() }];

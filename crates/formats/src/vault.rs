@@ -23,7 +23,7 @@ const FORBIDDEN: &[char] = &['\\', '/', ':', '*', '?', '"', '<', '>', '|', '#', 
 /// Names that Windows keeps for devices.
 const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "com", "lpt"];
 
-/// The field of the number that is made of the note. A note that does not have this number was changed by hand.
+/// The field of the number that is made of the note, in quotes, since YAML reads `123e456` as infinite. A note that does not have this number was changed by hand.
 const NUMBER: &str = "memories-written: ";
 
 /// What is to be written into a vault.
@@ -94,7 +94,7 @@ fn free_path(scope: &Scope, name: &str, taken: &mut HashSet<String>) -> String {
 
 /// The note of a section, without its number.
 fn note(scope: &Scope, section: &Section, paths: &[(Scope, String)]) -> String {
-    let mut out = format!("---\n{OWN_FIELD}: \"{scope}\"\n---\n# {}\n", name(scope, section));
+    let mut out = format!("---\n{OWN_FIELD}: \"{scope}\"\n---\n# {}\n", plain(&name(scope, section)));
     let ways = ways(section, paths);
     if !ways.is_empty() {
         out.push_str("\n## Ways\n\n");
@@ -141,7 +141,7 @@ fn plain(text: &str) -> String {
 
 /// The note with the number that is made of it.
 fn numbered(note: &str) -> String {
-    let number = format!("{NUMBER}{:016x}\n", xxh3_64(note.as_bytes()));
+    let number = format!("{NUMBER}\"{:016x}\"\n", xxh3_64(note.as_bytes()));
     let at = note.match_indices("---\n").nth(1).map_or(0, |(at, _)| at);
     format!("{}{number}{}", &note[..at], &note[at..])
 }
