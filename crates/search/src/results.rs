@@ -4,6 +4,7 @@ use crate::embedder::EmbedError;
 use crate::parsed_query::ParsedQuery;
 use crate::score::SimilarityParts;
 use memories_document::types::hint::{Advice, Hint};
+use memories_document::types::instant::Instant;
 use memories_document::types::{Memory, Scope};
 use memories_store::StoreError;
 
@@ -89,6 +90,17 @@ pub struct SearchResults {
     pub missing_phrase: Option<String>,
     /// The error of the configured embedder, if the embedded model answered instead.
     pub fallback: Option<EmbedError>,
+}
+
+impl SearchResults {
+    /// Puts the hits in the order of their episodes, turns and dates; those without a time come first.
+    pub fn sort_by_time(&mut self) {
+        self.hits.sort_by_key(|hit| {
+            let fields = &hit.memory.provenance;
+            let date = fields.date.as_deref().and_then(Instant::of);
+            (fields.episode, fields.turns.map(|turns| (turns.first, turns.last)), date)
+        });
+    }
 }
 
 /// Why a question cannot be answered.

@@ -24,6 +24,9 @@ use memories_notebook::{MemoryObjects, SharedSnapshot};
 use memories_search::filter::{Filter, MemoryKind};
 use memories_search::{Question, Searcher};
 
+/// Usual number of memories in the order of time.
+const HITS_BY_TIME: usize = 20;
+
 /// Search all memories by meaning, offline
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -42,6 +45,8 @@ Examples:
   memories query 'who is Jordan' --agent alex --about jordan
   memories query 'the way out' --explain --json
   memories query 'what happened last week' --now 2026-11-27
+  memories query 'the thief' --by-time --min-turn 40
+                              what happened with it after turn 40
   memories query 'how do I get past the troll?' --answer
 
 With --answer a model answers in at most two sentences, and names the memories
@@ -64,7 +69,10 @@ pub(crate) struct QueryArgs {
     question: Vec<String>,
     #[command(flatten)]
     filter: FilterArgs,
-    /// Maximum of memories, at least 1 [default: 5]
+    /// The memories that surely match, in the order of their episodes, turns and dates
+    #[arg(long, conflicts_with = "answer")]
+    by_time: bool,
+    /// Maximum of memories, at least 1 [default: 5, with --by-time 20]
     #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true, value_parser = parse_number)]
     number: Option<usize>,
     /// Maximum of tokens of the whole answer, by an estimate that is rounded up. Long texts are cut to their most
@@ -134,19 +142,25 @@ pub(crate) const FACTS: Facts =
     Facts { pages: true, synonyms: &["search", "find", "grep", "ask"], ..Facts::of_question(Group::Look) };
 
 pub fn run(mut cli: Cli<'_>, args: QueryArgs) -> Result<u8, Failure> {
-    let QueryArgs { question, filter, number, max_tokens, now, explain, answer, model, as_of: _, viewer } =
-        args;
+    let QueryArgs { question, filter, by_time, number, max_tokens, now, explain, .. } = args;
+    let QueryArgs { answer, model, viewer, .. } = args;
     viewer.read_for(&mut cli);
     let store = cli.store()?;
     let filter = filter_of(&cli.settings.working_folder, &store, filter)?;
-    let limit = number.unwrap_or(cli.settings.search_results.max(1));
+    let usual = if by_time { HITS_BY_TIME } else { cli.settings.search_results.max(1) };
+    let limit = number.unwrap_or(usual);
     let embedder = cli.embedder()?;
     let searcher = Searcher::new(SharedSnapshot::new(store), cli.settings.search.clone(), embedder);
     let question = question.join(" ");
     let now = now.unwrap_or_else(|| cli.settings.clock().now());
     let asked = Question::new(&question).at(&now);
-    // A model reads memories below the floor in any case.
-    let mut found = searcher.query(if answer { asked } else { asked.with_weak() }, &filter, limit)?;
+    // A model reads memories below the floor in any case. In the order of time, the unsure ones would not be the last.
+    let asked_here = if answer || by_time { asked } else { asked.with_weak() };
+    let mut found = searcher.query(asked_here, &filter, limit)?;
+    if by_time {
+        found.hits.retain(|hit| !hit.is_weak);
+        found.sort_by_time();
+    }
     cli.warn_of_fallback(found.fallback.as_ref());
     if found.hits.is_empty() {
         hint_at_unknown(cli.ui, &*searcher.files().current()?, &filter);

@@ -75,15 +75,6 @@ pub(crate) const TOOLS: &[Tool] = &[
     },
 ];
 
-/// Sorts by time; memories without a time come first.
-fn by_time(hits: &mut [Hit]) {
-    hits.sort_by_key(|hit| {
-        let fields = &hit.memory.provenance;
-        let date = fields.date.as_deref().and_then(Instant::of);
-        (fields.episode, fields.turns.map(|turns| (turns.first, turns.last)), date)
-    });
-}
-
 fn recall_episodes(call: &Call<'_>) -> Result<Answer, Refusal> {
     let query = call.arguments.required(&QUERY)?;
     let range =
@@ -99,7 +90,7 @@ fn recall_episodes(call: &Call<'_>) -> Result<Answer, Refusal> {
     let is_wanted = |hit: &Hit| is_timed(&hit.memory) && range.has_day(hit.memory.provenance.date.as_deref());
     let earned = |hit: &Hit| is_wanted(hit) && !is_initial(&hit.scope, &hit.memory);
     let mut hits = call.memories.search_for(call.watcher, &query, &filter, LIMIT, earned)?;
-    by_time(&mut hits.hits);
+    hits.sort_by_time();
     Ok(found(&query, &hits, relevance_note))
 }
 
@@ -214,7 +205,7 @@ fn recall_interactions(call: &Call<'_>) -> Result<Answer, Refusal> {
         return Err(refusal);
     }
     hits.hits.truncate(LIMIT);
-    by_time(&mut hits.hits);
+    hits.sort_by_time();
     let mut answer = found(&question, &hits, relevance_note);
     if hits.hits.is_empty() {
         answer.text = format!("Nothing has passed between you and {called} yet.\n");
