@@ -53,7 +53,11 @@ pub fn keep(
     limit: usize,
 ) -> Result<usize, NotebookError> {
     let log = CommandLog::of(notebook.store().sidecar());
-    let lines = || Ok::<Vec<Line>, NotebookError>(Log::read(&log, machine)?.lines().collect());
+    let lines = || {
+        let log = Log::read(&log, machine)?;
+        let lines = if log.may_have_failures() { log.lines().collect() } else { Vec::new() };
+        Ok::<Vec<Line>, NotebookError>(lines)
+    };
     if actions(&lines()?).is_empty() {
         return Ok(0);
     }

@@ -144,14 +144,19 @@ impl Log {
     }
 
     /// All lines that can be read, oldest first.
-    pub(crate) fn lines(&self) -> impl Iterator<Item = Line> {
-        self.text.lines().filter_map(|line| serde_json::from_str(line).ok())
+    pub(crate) fn lines(&self) -> impl DoubleEndedIterator<Item = Line> {
+        self.text.lines().filter_map(read_line)
+    }
+
+    /// True if a line may tell of a command that failed.
+    pub(super) fn may_have_failures(&self) -> bool {
+        self.text.contains("\"failed\"")
     }
 
     /// The lines that have a text anywhere, oldest first. No other line is parsed.
     pub(crate) fn naming(&self, text: &str) -> Vec<Line> {
         let lines = self.text.lines().filter(|line| line.contains(text));
-        lines.filter_map(|line| serde_json::from_str(line).ok()).collect()
+        lines.filter_map(read_line).collect()
     }
 
     /// The lines about an action in a folder, and the lines behind the first of them. No other line is parsed.
@@ -161,13 +166,25 @@ impl Log {
             return Vec::new();
         };
         let start = self.text[..first].rfind('\n').map_or(0, |at| at + 1);
-        let lines = self.text[start..].lines().filter_map(|line| serde_json::from_str(line).ok());
+        let lines = self.text[start..].lines().filter_map(read_line);
         let is_about = |line: &Line| {
             line.folder == folder
                 && line.run().is_some_and(|run| run.action == action || run.parts.contains(&action))
         };
         lines.skip_while(|line| !is_about(line)).collect()
     }
+}
+
+#[cfg(test)]
+thread_local! {
+    /// Lines that this thread read, for tests.
+    static READ: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+fn read_line(line: &str) -> Option<Line> {
+    #[cfg(test)]
+    READ.with(|read| read.set(read.get() + 1));
+    serde_json::from_str(line).ok()
 }
 
 /// The start of each line of a machine.

@@ -314,16 +314,19 @@ impl Work<'_> {
     /// When the log cannot be read.
     pub fn last_folders(&self, count: usize) -> Result<Vec<Scope>, NotebookError> {
         let log = Log::read(&self.log(), self.machine)?;
-        let lines: Vec<Line> = log.lines().collect();
         let mut folders: Vec<Scope> = Vec::new();
-        for line in lines.iter().rev() {
+        // The whole log of a long day is half a megabyte.
+        for line in log.lines().rev() {
+            if folders.len() == count {
+                break;
+            }
             let path = match &line.event {
                 Event::Edited(path) => path.rsplit_once('/').map_or("/", |(folder, _)| folder),
                 _ => line.folder.as_str(),
             };
             let Ok(folder) = FolderPath::parse(path) else { continue };
             let scope = Scope::Folder(folder);
-            if folders.len() < count && !folders.contains(&scope) {
+            if !folders.contains(&scope) {
                 folders.push(scope);
             }
         }
