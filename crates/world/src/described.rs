@@ -3,7 +3,11 @@
 //! The journal and the memories enter, then the text of a description; sets of directions leave. A description is read
 //! by English words only, so in another language no direction is named.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use foldhash::fast::FixedState;
 
 use crate::graph::Directions;
 use memories_document::types::direction::Direction;
@@ -24,7 +28,15 @@ pub struct Descriptions {
 struct Described {
     /// The longest reply that showed it since the last look there.
     text: String,
+    /// What the text names, read when it is first asked for.
+    exits: OnceCell<Exits>,
     tried: Directions,
+}
+
+impl Described {
+    fn set(&mut self, text: String) {
+        (self.text, self.exits) = (text, OnceCell::new());
+    }
 }
 
 impl Descriptions {
@@ -51,8 +63,7 @@ impl Descriptions {
             let described = read.places.entry(id).or_default();
             if described.text.is_empty() {
                 let live = snapshot.section(&heading.scope).live();
-                described.text =
-                    live.map(|memory| format!("{}.\n{}.\n", memory.title, memory.text)).collect();
+                described.set(live.map(|memory| format!("{}.\n{}.\n", memory.title, memory.text)).collect());
             }
         }
         read
@@ -73,7 +84,7 @@ impl Descriptions {
         {
             let described = self.places.entry(to).or_default();
             if looks || reply.len() > described.text.len() {
-                described.text = reply;
+                described.set(reply);
             }
         }
     }
@@ -85,7 +96,8 @@ impl Descriptions {
 
     /// The exits that the description of a place mentions.
     pub(super) fn exits(&self, place: u64) -> Exits {
-        self.places.get(&place).map_or(Exits::default(), |described| Exits::of(&described.text))
+        let read = |described: &Described| *described.exits.get_or_init(|| Exits::of(&described.text));
+        self.places.get(&place).map_or(Exits::default(), read)
     }
 }
 
@@ -116,19 +128,17 @@ impl Exits {
     }
 
     fn add(&mut self, clause: &str) {
-        let words =
-            || clause.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty());
-        let says = |list: &str| words().any(|word| list.split(' ').any(|other| other == word));
-        let mut found = Directions::default();
-        for direction in Direction::ALL {
-            if words().any(|word| names(direction, word)) {
-                found.insert(direction);
-            }
+        let (mut found, mut is_barred, mut says_only, mut says_exits) = (0, false, false, false);
+        for word in clause.split(|c: char| !c.is_alphanumeric() && c != '\'') {
+            let known = WORDS.get(word).copied().unwrap_or_default();
+            found |= known.directions;
+            is_barred |= known.bars || word.ends_with("n't");
+            says_only |= word == "only";
+            says_exits |= known.is_exit;
         }
-        let is_barred = says(BARRED) || words().any(|word| word.ends_with("n't"));
         let set = if is_barred { &mut self.barred } else { &mut self.named };
-        set.0 |= found.0;
-        self.is_closed |= found != Directions::default() && says("only") && says(EXITS);
+        set.0 |= found;
+        self.is_closed |= found != 0 && says_only && says_exits;
     }
 
     /// True if the description names a direction as one to go.
@@ -151,8 +161,8 @@ const BARRED: &str = "no not never cannot block blocks blocked blocking barred b
 /// Words for what leads out of a place.
 const EXITS: &str = "exit exits way ways path door passage";
 
-/// True if a word of a description names a direction.
-fn names(direction: Direction, word: &str) -> bool {
+/// Words for a direction; those of the compass have their names, with these endings.
+fn words_for(direction: Direction) -> Vec<String> {
     let list = match direction {
         Direction::Up => "up upward upwards ascend ascends ascending stair stairs staircase stairway ladder",
         Direction::Down => {
@@ -161,12 +171,34 @@ fn names(direction: Direction, word: &str) -> bool {
         Direction::In => "enter inside entrance house hut cave building",
         Direction::Out => "out outside exit",
         compass => {
-            let rest = word.strip_prefix(compass.name());
-            return rest.is_some_and(|rest| matches!(rest, "" | "ern" | "ward" | "wards" | "erly"));
+            let name = compass.name();
+            return ["", "ern", "ward", "wards", "erly"].map(|ending| format!("{name}{ending}")).into();
         }
     };
-    list.split(' ').any(|other| other == word)
+    list.split(' ').map(str::to_owned).collect()
 }
+
+/// What a word of a description says.
+#[derive(Debug, Clone, Copy, Default)]
+struct Known {
+    /// The directions that it names, as the bits of [`Directions`].
+    directions: u16,
+    bars: bool,
+    is_exit: bool,
+}
+
+/// All words that say something.
+static WORDS: LazyLock<HashMap<String, Known, FixedState>> = LazyLock::new(|| {
+    let mut words: HashMap<String, Known, FixedState> = HashMap::default();
+    for direction in Direction::ALL {
+        for word in words_for(direction) {
+            words.entry(word).or_default().directions |= 1 << direction as u16;
+        }
+    }
+    BARRED.split(' ').for_each(|word| words.entry(word.to_owned()).or_default().bars = true);
+    EXITS.split(' ').for_each(|word| words.entry(word.to_owned()).or_default().is_exit = true);
+    words
+});
 
 #[cfg(test)]
 mod tests {
