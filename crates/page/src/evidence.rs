@@ -1,6 +1,7 @@
-//! Lines of evidence apart from the rest of their section: most of them are those of the version before.
+//! Lines that turns change apart from the rest of their section: evidence, of which most lines are those of the version
+//! before, and visits.
 //!
-//! The text of a section enters; its lines of evidence leave, each readable by itself, and the text without them.
+//! The text of a section enters; these lines leave, each readable by itself, and the text without them.
 
 use memchr::memmem;
 
@@ -21,12 +22,14 @@ pub(super) struct Item {
     pub(super) moment: (Option<u64>, Option<u64>),
 }
 
-/// A section whose lines of evidence were taken out.
+/// A section whose lines of evidence and visits were taken out.
 #[derive(Debug)]
 pub(super) struct Cut<'a> {
     /// The text without these lines.
     pub(super) rest: String,
-    /// The lines with line endings, each with the number of its list in [`LISTS`], in their order.
+    /// The line of visits, where it stands below the heading.
+    pub(super) visits: Option<&'a str>,
+    /// The lines of evidence with line endings, each with the number of its list in [`LISTS`], in their order.
     pub(super) lines: Vec<(usize, &'a str)>,
 }
 
@@ -44,15 +47,19 @@ pub(super) fn count(list: RegionKind, section: &Section) -> usize {
     if list == RegionKind::Ways { section.ways.len() } else { section.attempts(list).len() }
 }
 
-/// Takes the lines of evidence out of a section. `None` where a line may change how others are read.
+/// Takes the lines of evidence and visits out of a section. `None` where a line may change how others are read.
 pub(super) fn cut(text: &str) -> Option<Cut<'_>> {
     let has_lone_return = text.contains('\r') && text.replace("\r\n", "").contains('\r');
     if may_hide_lines(text) || has_lone_return {
         return None;
     }
-    let mut cut = Cut { rest: String::new(), lines: Vec::new() };
-    let mut list = None;
     let mut lines = text.split_inclusive('\n').peekable();
+    let mut cut = Cut {
+        rest: lines.next().unwrap_or_default().to_owned(),
+        visits: lines.next_if(|line| line.starts_with("**Visits:**")),
+        lines: Vec::new(),
+    };
+    let mut list = None;
     while let Some(line) = lines.next() {
         let goes_on = lines.peek().is_some_and(|next| next.starts_with([' ', '\t']));
         match list {
@@ -61,7 +68,7 @@ pub(super) fn cut(text: &str) -> Option<Cut<'_>> {
                 continue;
             }
             // The line begins another section, or what belongs to none.
-            _ if line.starts_with('#') && !line.starts_with("###") && !cut.rest.is_empty() => return None,
+            _ if line.starts_with('#') && !line.starts_with("###") => return None,
             _ if line.starts_with('#') => {
                 list = LISTS.iter().position(|list| list.heading() == line.trim_end());
             }

@@ -28,13 +28,13 @@ struct KnownEvidence {
     item_of_attempt: HashMap<Attempt, Item, FixedState>,
 }
 
-/// A section without its lines of evidence.
+/// A section without its lines of evidence and visits.
 #[derive(Debug)]
 struct Rest {
     text: String,
     name: String,
     is_game: bool,
-    /// The numbers of visits, memories and notes.
+    /// The numbers of memories and notes.
     numbers: Vec<u32>,
 }
 
@@ -54,6 +54,8 @@ pub(super) struct Parts {
     keys: Strings,
     /// By its JSON.
     number_of_other: HashMap<String, u32, FixedState>,
+    #[cfg(test)]
+    rests_read: usize,
 }
 
 /// A section as it stood at a step.
@@ -99,16 +101,21 @@ impl Parts {
         self.of_lines(&text).or_else(|| self.of_whole(text))
     }
 
-    /// The same, with each line of evidence read by itself. `None` where lines do not stand for themselves.
+    /// The same, with each line of evidence and that of visits read by itself. `None` where lines do not stand for themselves.
     fn of_lines(&mut self, text: &str) -> Option<SectionParts> {
-        let evidence::Cut { rest, lines } = evidence::cut(text)?;
+        let evidence::Cut { rest, visits, lines } = evidence::cut(text)?;
         let heading = text.split_inclusive('\n').next()?;
         if self.rests.get(heading).is_none_or(|last| last.text != rest) {
             let rest = self.read_rest(rest)?;
             self.rests.insert(heading.to_owned(), rest);
         }
-        let Rest { name, is_game, numbers, .. } = self.rests.get(heading)?;
-        let (name, is_game, mut numbers) = (name.clone(), *is_game, numbers.clone());
+        let mut numbers = Vec::new();
+        if let Some(visits) = visits {
+            numbers.push(self.number_of_visits_line(heading, visits)?);
+        }
+        let Rest { name, is_game, numbers: of_rest, .. } = self.rests.get(heading)?;
+        numbers.extend(of_rest);
+        let (name, is_game) = (name.clone(), *is_game);
         let mut lists = [const { Vec::new() }; LISTS.len()];
         for (list, line) in lines {
             lists[list].extend_from_slice(self.items(heading, is_game, list, line)?);
@@ -120,13 +127,18 @@ impl Parts {
         Some(SectionParts { name, numbers })
     }
 
-    /// Reads a section without its lines of evidence. `None` where some are left in it.
+    /// Reads a section without its lines of evidence and visits. `None` where some are left in it.
     fn read_rest(&mut self, text: String) -> Option<Rest> {
         let document = Document::parse(text.clone());
         let scope = &document.headings().next()?.scope;
         let section = document.section_without_memories(scope)?;
-        if LISTS.iter().any(|list| evidence::count(*list, &section) > 0) {
+        let has_evidence = LISTS.iter().any(|list| evidence::count(*list, &section) > 0);
+        if has_evidence || self.number_of_visits(&section).is_some() {
             return None;
+        }
+        #[cfg(test)]
+        {
+            self.rests_read += 1;
         }
         let numbers = self.numbers_of_rest(&document, scope, &section);
         Some(Rest { text, name: section.name, is_game: *scope == Scope::Game, numbers })
@@ -137,7 +149,8 @@ impl Parts {
         let document = Document::parse(text);
         let scope = &document.headings().next()?.scope;
         let section = document.section_without_memories(scope)?;
-        let mut numbers = self.numbers_of_rest(&document, scope, &section);
+        let mut numbers: Vec<u32> = self.number_of_visits(&section).into_iter().collect();
+        numbers.extend(self.numbers_of_rest(&document, scope, &section));
         numbers.extend(section.ways.iter().map(|way| self.number_of_way(way)));
         for list in LISTS {
             numbers
@@ -146,18 +159,28 @@ impl Parts {
         Some(SectionParts { name: section.name, numbers })
     }
 
-    /// Visits, memories and notes.
+    /// Memories and notes.
     fn numbers_of_rest(&mut self, document: &Document, scope: &Scope, section: &Section) -> Vec<u32> {
-        let mut numbers = Vec::new();
-        if section.visits > 0 || !section.episodes.is_empty() {
-            numbers.push(self.number(json!(["v", section.visits, section.episodes]).to_string()));
-        }
-        numbers.extend(document.entries(scope).map(|entry| self.number_of_memory(&entry.text())));
+        let mut numbers: Vec<u32> =
+            document.entries(scope).map(|entry| self.number_of_memory(&entry.text())).collect();
         numbers.extend(section.notes.iter().map(|Note { heading, text }| {
             let gap = if heading.is_empty() { "" } else { ": " };
             self.number(json!(["n", format!("{heading}{gap}{text}")]).to_string())
         }));
         numbers
+    }
+
+    /// The visits of a section; `None` where there are none.
+    fn number_of_visits(&mut self, section: &Section) -> Option<u32> {
+        let is_visited = section.visits > 0 || !section.episodes.is_empty();
+        is_visited.then(|| self.number(json!(["v", section.visits, section.episodes]).to_string()))
+    }
+
+    /// The visits of a line below a heading; `None` where the line says something else, too.
+    fn number_of_visits_line(&mut self, heading: &str, line: &str) -> Option<u32> {
+        let document = Document::parse(format!("{heading}{line}"));
+        let section = document.section_without_memories(&document.headings().next()?.scope)?;
+        if section.notes.is_empty() { self.number_of_visits(&section) } else { None }
     }
 
     /// The ways or actions of a line of evidence, which stands below the heading of its section. Actions of a game are
@@ -359,6 +382,20 @@ mod tests {
             let again = parts.of_section(text);
             prop_assert_eq!(again, whole);
         }
+    }
+
+    #[test]
+    fn a_turn_lets_a_place_be_read_but_for_its_own_lines() {
+        let mut parts = Parts::default();
+        for turn in 1..50 {
+            let text = format!(
+                "## Location 1: A\n**Visits:** {turn} | **Episodes:** 1\n\n### Memories\n\n**[NOTE] a**\nx\n\n\
+                 ### Tried\n\n- `a` *(Ep1, T{turn})*: No.\n"
+            );
+            let section = parts.of_section(text.clone());
+            assert_eq!(section, parts.of_whole(text));
+        }
+        assert_eq!(parts.rests_read, 1);
     }
 
     #[test]
