@@ -21,11 +21,20 @@ use memories_store::journal::Journal;
 use memories_store::journal::entry::RECORD;
 use memories_store::journal::recorded::{Known, RecordedTurns, TurnKey};
 
-/// Turns that are written together at most.
-pub const MAX_GROUP: usize = 64;
+/// Turns that are written together at most, in a file that is read and written at once.
+const GROUP: usize = 64;
 
-/// Time of work on the turns of a group, after which no more are added: other writers wait.
-const MAX_WORK: Duration = Duration::from_millis(50);
+/// How many times as large a group may be where the file is large.
+const MAX_FACTOR: usize = 4;
+
+/// Bytes of a file that is read and written at once.
+const SMALL: usize = 8 << 20;
+
+/// Turns that are written together at most.
+pub const MAX_GROUP: usize = MAX_FACTOR * GROUP;
+
+/// Time of work on the turns of such a group, after which no more are added: other writers wait.
+const WORK: Duration = Duration::from_millis(50);
 
 /// Time for which the lock is free between groups that follow at once.
 const PAUSE: Duration = Duration::from_millis(1);
@@ -247,11 +256,14 @@ impl<'a> ManyTurns<'a> {
         let ManyTurns { recorder, reader, is_pressed, .. } = self;
         let written = recorder.notebook.edit(RECORD, |draft| {
             let start = Instant::now();
+            // What a large file costs is shared by more turns.
+            let factor = (draft.files.lasting.source().len() / SMALL + 1).min(MAX_FACTOR);
+            let (limit, most) = (limit.min(factor * GROUP), factor as u32 * WORK);
             let mut done: Vec<Done> = Vec::new();
             while done.len() < limit {
                 let at = done.len();
                 if at == lines.len() {
-                    if start.elapsed() >= MAX_WORK {
+                    if start.elapsed() >= most {
                         break;
                     }
                     let Some(line) = more() else {
