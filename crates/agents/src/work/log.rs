@@ -144,8 +144,27 @@ impl Log {
     }
 
     /// All lines that can be read, oldest first.
-    pub(crate) fn lines(&self) -> impl DoubleEndedIterator<Item = Line> {
+    pub(crate) fn lines(&self) -> impl Iterator<Item = Line> {
         self.text.lines().filter_map(read_line)
+    }
+
+    /// The lines, the latest first, without those of a folder of which a later one tells. These need not be read: the log
+    /// of a long day is half a megabyte.
+    pub(super) fn latest_elsewhere(&self) -> impl Iterator<Item = Line> {
+        let mut known: Vec<String> = Vec::new();
+        self.text.lines().rev().filter_map(move |text| {
+            let has = |part: &str| memchr::memmem::find(text.as_bytes(), part.as_bytes()).is_some();
+            // An edit may have been made in another folder.
+            let is_edit = has("\"edited\":");
+            if !is_edit && known.iter().any(|folder| has(folder)) {
+                return None;
+            }
+            let line = read_line(text)?;
+            if !is_edit {
+                known.push(format!("\"folder\":{}", serde_json::Value::from(line.folder.as_str())));
+            }
+            Some(line)
+        })
     }
 
     /// True if a line may tell of a command that failed.
@@ -178,7 +197,7 @@ impl Log {
 #[cfg(test)]
 thread_local! {
     /// Lines that this thread read, for tests.
-    static READ: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+    pub(super) static READ: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
 fn read_line(line: &str) -> Option<Line> {

@@ -315,19 +315,18 @@ impl Work<'_> {
     pub fn last_folders(&self, count: usize) -> Result<Vec<Scope>, NotebookError> {
         let log = Log::read(&self.log(), self.machine)?;
         let mut folders: Vec<Scope> = Vec::new();
-        // The whole log of a long day is half a megabyte.
-        for line in log.lines().rev() {
-            if folders.len() == count {
-                break;
-            }
+        for line in log.latest_elsewhere() {
             let path = match &line.event {
                 Event::Edited(path) => path.rsplit_once('/').map_or("/", |(folder, _)| folder),
                 _ => line.folder.as_str(),
             };
             let Ok(folder) = FolderPath::parse(path) else { continue };
             let scope = Scope::Folder(folder);
-            if !folders.contains(&scope) {
+            if folders.len() < count && !folders.contains(&scope) {
                 folders.push(scope);
+            }
+            if folders.len() >= count {
+                break;
             }
         }
         Ok(folders)
@@ -367,4 +366,45 @@ fn naming(section: &Section, action: u64, lessons: bool) -> impl Iterator<Item =
     };
     let live = section.live().filter(move |memory| lessons || memory.category != keep::lesson());
     live.filter(move |memory| names_it(&memory.title) || names_it(&memory.text))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::work::log::READ;
+    use memories_notebook::{Clock, Notebook};
+
+    #[test]
+    fn a_session_begins_without_reading_the_whole_log() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("Memories.md");
+        let store = Store::open(&path, Duration::from_secs(10)).unwrap();
+        let root = store.real_path().parent().unwrap().to_owned();
+        let shell = Shell::Posix;
+        let (session, machine, environment, files) = ("s", "m", 0, None);
+        let work = Work {
+            store: &store,
+            root: &root,
+            here: &root,
+            session,
+            shell,
+            now: 1,
+            environment,
+            machine,
+            files,
+        };
+        for number in 0..100_u8 {
+            let folder = root.join(format!("part{}", 2.min(number)));
+            let work = Work { here: &folder, ..work };
+            work.note_command("make", "", Ended::Well, "").unwrap();
+        }
+        let read = READ.get();
+        let folders: Vec<String> = work.last_folders(9).unwrap().iter().map(Scope::to_string).collect();
+        assert_eq!(folders, ["dir:part2", "dir:part1", "dir:part0"]);
+        let notebook = Notebook::new(store.clone(), Clock::fixed("2026-01-31T10:40:00Z"));
+        assert_eq!(keep(&notebook, session, 2, machine, 9).unwrap(), 0);
+        assert_eq!(READ.get() - read, 3, "lines that were read");
+    }
 }
