@@ -37,9 +37,17 @@ pub(super) struct Hosts {
     pub(super) of_folder: Option<Owner>,
 }
 
+#[cfg(test)]
+thread_local! {
+    /// Folders that this thread opened by their paths, for tests.
+    pub(super) static OPENED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
 impl Folder {
     /// Opens the folder at a path; `None` where there is none.
     pub(super) fn open(path: &Path, hosts: Hosts) -> Result<Option<Folder>, StoreError> {
+        #[cfg(test)]
+        OPENED.with(|opened| opened.set(opened.get() + 1));
         let opened = Handle::open(path);
         checked(opened, path, hosts, || at::facts_of(path))
     }

@@ -5,7 +5,7 @@
 
 use std::ffi::OsStr;
 use std::fmt;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -159,9 +159,12 @@ impl Sidecar {
         if let Some(opened) = self.still_open() {
             return Ok(Some(opened.folder));
         }
-        let hosts = self.hosts();
         let (outer, name) = self.parts();
-        let Some(outer) = Folder::open(outer, hosts)? else { return Ok(None) };
+        // A command asks several times for a folder that is missing.
+        if at::facts_of(outer).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+            return Ok(None);
+        }
+        let Some(outer) = Folder::open(outer, self.hosts())? else { return Ok(None) };
         let Some(folder) = outer.folder(name)? else { return Ok(None) };
         self.refuse_tracked(Some(&folder))?;
         Ok(Some(self.keep(folder, false)))
@@ -392,5 +395,31 @@ fn ignore_in_git(folder: &Folder) -> Result<(), StoreError> {
             let mut file = folder.write(NAME, Access::Append)?;
             file.write_all(b"*\n").map_err(StoreError::write("write", &folder.path(NAME)))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::folder::OPENED;
+
+    #[test]
+    fn a_missing_folder_is_never_opened() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("Memories.md");
+        let sidecar = Sidecar::of(&path);
+        let before = OPENED.get();
+        for _ in 0..5 {
+            assert!(sidecar.open().unwrap().is_none());
+        }
+        assert_eq!(OPENED.get(), before);
+        // It may be made later, by another process.
+        let other = Sidecar::of(&path);
+        other.create().unwrap();
+        let before = OPENED.get();
+        for _ in 0..5 {
+            assert!(sidecar.open().unwrap().is_some());
+        }
+        assert_eq!(OPENED.get() - before, 1);
     }
 }
