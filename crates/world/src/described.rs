@@ -112,8 +112,16 @@ pub(super) struct Exits {
     is_closed: bool,
 }
 
+#[cfg(test)]
+thread_local! {
+    /// Descriptions that this thread read, for tests.
+    static READ: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
 impl Exits {
     fn of(text: &str) -> Exits {
+        #[cfg(test)]
+        READ.with(|read| read.set(read.get() + 1));
         let mut exits = Exits::default();
         let lower = text.to_lowercase();
         for sentence in lower.split(['.', ';', ':', '!', '?', '\n']) {
@@ -223,6 +231,25 @@ mod tests {
         );
         assert_eq!(named("A north-south corridor."), ["north", "south"]);
         assert_eq!(named("Northumberland, 1820. A westerner sits here."), [""; 0]);
+    }
+
+    #[test]
+    fn a_description_is_read_once() {
+        let describe = |text: &str| {
+            let mut described = Described::default();
+            described.set(text.to_owned());
+            described
+        };
+        let mut descriptions =
+            Descriptions { places: HashMap::from([(1, describe("A door leads north.")), (2, describe(""))]) };
+        let read = READ.get();
+        for _ in 0..3 {
+            assert!(descriptions.exits(1).names(Direction::North));
+            assert_eq!(descriptions.exits(2), Exits::default());
+        }
+        assert_eq!(READ.get() - read, 2);
+        descriptions.places.get_mut(&1).unwrap().set("A door leads east.".to_owned());
+        assert!(descriptions.exits(1).names(Direction::East), "a text that is new is read anew");
     }
 
     #[test]
