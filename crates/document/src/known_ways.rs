@@ -16,7 +16,7 @@ use crate::parser::RegionKind;
 use crate::scan::{self, Event, walk};
 use crate::section::Section;
 use crate::types::{Attempt, Scope, TryResult};
-use crate::visits::{Visits, parse_visits};
+use crate::visits::{may_be_visits, parse_visits};
 use crate::ways::{KnownWay, known_way};
 
 /// A section of a place or of the game, as far as a map needs it. Sections of one scope are one.
@@ -26,8 +26,8 @@ pub struct KnownSection<'a> {
     pub scope: Scope,
     /// The name in the heading.
     pub name: Cow<'a, str>,
-    /// The line of visits; `None` where there is none, or it was not asked for.
-    visits: Option<Visits>,
+    /// Lines that may be the one of visits: the first that is one counts.
+    visits: Vec<&'a str>,
     /// In the order of the file.
     pub ways: Vec<KnownWay<'a>>,
     /// Actions that were tried.
@@ -51,7 +51,7 @@ impl<'a> KnownSection<'a> {
         KnownSection {
             scope: scope.clone(),
             name: Cow::Borrowed(&section.name),
-            visits: None,
+            visits: Vec::new(),
             ways: section.ways.iter().map(KnownWay::of).collect(),
             tried: vec![Tries::Attempts(&section.tried)],
             worked: vec![Tries::Attempts(&section.worked)],
@@ -65,7 +65,10 @@ impl<'a> KnownSection<'a> {
 
     /// True if the place was visited in an episode, as its line of visits says.
     pub fn was_visited_in(&self, episode: u64) -> bool {
-        self.visits.as_ref().is_some_and(|visits| visits.episodes.contains(&episode))
+        self.visits
+            .iter()
+            .find_map(|line| parse_visits(line))
+            .is_some_and(|it| it.episodes.contains(&episode))
     }
 }
 
@@ -176,12 +179,10 @@ impl<'a> Reader<'a> {
             (self.region, self.in_entry) = (RegionKind::begun_by(line), false);
             return;
         }
-        let visits = &mut self.sections[at].visits;
-        if self.region == RegionKind::Head
-            && visits.is_none()
-            && let Some(found) = parse_visits(line)
-        {
-            *visits = Some(found);
+        if self.region == RegionKind::Head {
+            if may_be_visits(line) {
+                self.sections[at].visits.push(line);
+            }
         } else if !self.region.is_evidence() || self.in_entry {
             // An entry lasts until the next heading.
         } else if line.starts_with(['*', '_', ' ']) && grammar::parse_entry(line).is_some() {
@@ -213,8 +214,8 @@ impl<'a> Reader<'a> {
         let at = *self.positions.entry(scope.clone()).or_insert(self.sections.len());
         match self.sections.get_mut(at) {
             None => {
-                let (ways, tried, worked) = (Vec::new(), Vec::new(), Vec::new());
-                self.sections.push(KnownSection { scope, name, visits: None, ways, tried, worked });
+                let (visits, ways, tried, worked) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+                self.sections.push(KnownSection { scope, name, visits, ways, tried, worked });
             }
             Some(section) if section.name.is_empty() => section.name = name,
             Some(_) => {}

@@ -76,7 +76,7 @@ pub fn parse_visits(line: &str) -> Option<Visits> {
 }
 
 /// False for most lines that are none, by a look at their beginning.
-fn may_be_visits(line: &str) -> bool {
+pub(crate) fn may_be_visits(line: &str) -> bool {
     let line = line.trim_start_matches(['*', '_', '-', '+', ' ']);
     line.get(..5).is_some_and(|word| word.eq_ignore_ascii_case("visit"))
 }

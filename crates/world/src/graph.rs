@@ -221,8 +221,9 @@ impl<'a> Graph<'a> {
                 }
             }
         }
-        mark_latest(&mut edges);
-        mark_refused(&mut edges, &section.tried);
+        let by_action = by_action(&edges);
+        mark_latest(&mut edges, &by_action);
+        mark_refused(&mut edges, &by_action, &section.tried);
         edges
     }
 
@@ -288,8 +289,10 @@ impl Tried {
 }
 
 /// The edges of each action, in their order.
-fn by_action(edges: &[Edge<'_>]) -> HashMap<Key, Vec<usize>, FixedState> {
-    let mut found: HashMap<Key, Vec<usize>, FixedState> = HashMap::default();
+type ByAction = HashMap<Key, Vec<usize>, FixedState>;
+
+fn by_action(edges: &[Edge<'_>]) -> ByAction {
+    let mut found = ByAction::default();
     for (at, edge) in edges.iter().enumerate() {
         found.entry(edge.key()).or_default().push(at);
     }
@@ -297,12 +300,12 @@ fn by_action(edges: &[Edge<'_>]) -> HashMap<Key, Vec<usize>, FixedState> {
 }
 
 /// Marks for each action the edge that was walked last, of equals the first, and where it led at other times.
-fn mark_latest(edges: &mut [Edge<'_>]) {
-    for same in by_action(edges).into_values() {
+fn mark_latest(edges: &mut [Edge<'_>], by_action: &ByAction) {
+    for same in by_action.values() {
         let walked = same.iter().fold(0_u64, |sum, at| sum.saturating_add(edges[*at].way.count));
         let time = |at: usize| (last_walked(&edges[at].way), Reverse(at));
         let latest = same.iter().copied().max_by_key(|at| time(*at));
-        for &at in &same {
+        for &at in same {
             let others = same.iter().filter(|other| **other != at).take(ELSEWHERE);
             let elsewhere = others.map(|other| edges[*other].to).collect();
             let edge = &mut edges[at];
@@ -312,8 +315,7 @@ fn mark_latest(edges: &mut [Edge<'_>]) {
 }
 
 /// Marks the edges whose action was refused, or killed, after it was last walked. Of an action the latest try counts.
-fn mark_refused(edges: &mut [Edge<'_>], tried: &[Tries<'_>]) {
-    let by_action = by_action(edges);
+fn mark_refused(edges: &mut [Edge<'_>], by_action: &ByAction, tried: &[Tries<'_>]) {
     let meant = |action: &str| by_action.get(&key(Direction::of(action), action));
     let mut latest: HashMap<usize, Attempt, FixedState> = HashMap::default();
     for tries in tried {
