@@ -114,11 +114,16 @@ pub fn report(store: &Store, request: &PageRequest) -> Result<Report, StoreError
         (history.join().unwrap_or_else(|panic| resume_unwind(panic)), figures)
     });
     let ((history, _), Figures { read, effects, descriptions, .. }) = (history?, figures?);
-    let world = read::world(&history, &effects, range);
     let (places, memories) = (read.stats.places.visited, read.stats.total_memories);
-    let has_all_turns = *range != StepRange::default() || read.stats.turns.recorded <= world.turn_count();
+    let recorded = read.stats.turns.recorded;
     let snapshot = Snapshot::read(store)?;
-    let present = Present::of(store, &snapshot, &world.gone_places(), read.stats, descriptions, limits);
+    let (world, present) = thread::scope(|scope| {
+        let world = scope.spawn(|| read::world(&history, &effects, range));
+        let present = Present::of(store, &snapshot, read.stats, descriptions, limits);
+        (world.join().unwrap_or_else(|panic| resume_unwind(panic)), present)
+    });
+    let present = present.with_map(&snapshot, &world.gone_places());
+    let has_all_turns = *range != StepRange::default() || recorded <= world.turn_count();
     let page = PageFacts {
         title: title.clone(),
         file: file.clone(),

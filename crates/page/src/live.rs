@@ -89,8 +89,8 @@ impl Live {
         let world = read::world(&history, &effects, &StepRange::default());
         let (_, lines) = Journal::of(&store).follow(0, |_| false)?;
         let snapshot = Snapshot::read(&store)?;
-        let present =
-            Present::of(&store, &snapshot, &world.gone_places(), read.stats, descriptions, &limits.at(&now));
+        let present = Present::of(&store, &snapshot, read.stats, descriptions, &limits.at(&now));
+        let present = present.with_map(&snapshot, &world.gone_places());
         let (revision, is_stale, looks) = (0, false, LOOKS);
         Ok(Live {
             store,
@@ -175,14 +175,8 @@ impl Live {
             read::figures(&self.store, &self.page.file, &self.limits, &now)?;
         self.snapshot = Snapshot::read(&self.store)?;
         let limits = self.limits.at(&now);
-        let present = Present::of(
-            &self.store,
-            &self.snapshot,
-            &self.world.gone_places(),
-            read.stats,
-            descriptions,
-            &limits,
-        );
+        let present = Present::of(&self.store, &self.snapshot, read.stats, descriptions, &limits);
+        let present = present.with_map(&self.snapshot, &self.world.gone_places());
         self.revision += 1;
         let new = present.since(&self.present);
         let news = json(&self.world.news(self.world.seen(), self.revision, &new));

@@ -64,12 +64,10 @@ struct Recalled {
 }
 
 impl Present {
-    /// The present of a memory file with these figures. `gone` are the last sections of places that are no more: they
-    /// stand on the map of the past.
+    /// The present of a memory file with these figures, without the map.
     pub(super) fn of(
         store: &Store,
         snapshot: &Snapshot,
-        gone: &str,
         stats: Stats,
         descriptions: Descriptions,
         limits: &Limits,
@@ -81,24 +79,27 @@ impl Present {
             json!({"line": line, "column": column, "message": problem.kind.to_string(), "hint": problem.hint()})
         };
         let scopes = snapshot.headings().map(|heading| &heading.scope).filter(|scope| is_recalled(scope));
-        let (map, narrow_map) = maps(snapshot.text(), gone);
         Present {
-            map,
-            narrow_map,
             recalls: recalls(snapshot, scopes, limits),
             run: Some(run(snapshot)),
             frontier: Some(frontier(store, snapshot, descriptions)),
             stats: Some(stats),
             top: Some(ranked.iter().map(|ranked| named(&ranked.scope, &ranked.memory.title)).collect()),
             check: Some(problems(snapshot.text()).iter().take(MAX_PROBLEMS).map(problem).collect()),
+            ..Present::default()
         }
+    }
+
+    /// The same with the map. `gone` are the last sections of places that are no more: they stand on the map of the past.
+    pub(super) fn with_map(self, snapshot: &Snapshot, gone: &str) -> Present {
+        let (map, narrow_map) = maps(snapshot.text(), gone);
+        Present { map, narrow_map, ..self }
     }
 
     /// The parts of the present that a change of these sections updates at once: the map and their recalls.
     pub(super) fn after(snapshot: &Snapshot, gone: &str, changed: &[&Scope], limits: &Limits) -> Present {
         let scopes = changed.iter().copied().filter(|scope| is_recalled(scope));
-        let (map, narrow_map) = maps(snapshot.text(), gone);
-        Present { map, narrow_map, recalls: recalls(snapshot, scopes, limits), ..Present::default() }
+        Present { recalls: recalls(snapshot, scopes, limits), ..Present::default() }.with_map(snapshot, gone)
     }
 
     /// This present, of all scopes, without what is the same in an earlier one.
