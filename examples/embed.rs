@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use memories::recall::{Format, Limits, recall, render};
 use memories::search::SearchSettings;
-use memories::types::Viewer;
 use memories::{
     Clock, Filter, Judge, Notebook, RecordSettings, Recorder, Searcher, SharedSnapshot, StaticModel, Store,
     Turn,
@@ -36,8 +35,7 @@ fn main() -> anyhow::Result<()> {
 
     // Before the next turn there.
     let files = Arc::new(SharedSnapshot::new(store));
-    let views =
-        recall(&*files.current()?, &Viewer::Person, &["23".parse()?], &Limits::default(), Format::Text)?;
+    let views = recall(&*files.current()?, &["23".parse()?], &Limits::default(), Format::Text)?;
     println!("{}", render(&views));
 
     // At any time, about all places.

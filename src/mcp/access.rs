@@ -228,8 +228,8 @@ impl Memories {
 
     /// Refuses the section of another agent.
     pub(super) fn refuse_foreign(&self, scope: &Scope) -> Result<(), Refusal> {
-        match self.viewer() {
-            Viewer::Agent(me) if !self.viewer().sees(scope) => {
+        match self.store().viewer() {
+            viewer @ Viewer::Agent(me) if !viewer.sees(scope) => {
                 Err(Refusal::new(format!("{scope} is another agent, you are `{me}`"))
                     .hint("your knowledge of others is in your own section: `query_character`"))
             }
@@ -253,28 +253,22 @@ impl Memories {
         })
     }
 
-    /// The reader for whom the server reads.
-    pub(super) fn viewer(&self) -> &Viewer {
-        self.setup.store.viewer()
-    }
-
     /// Scopes and names of all sections that may be seen, in the order of the file.
     pub(super) fn headings(&self) -> Result<Vec<Heading>, Refusal> {
         let snapshot = self.snapshot()?;
-        Ok(snapshot.headings().filter(|heading| self.viewer().sees(&heading.scope)).cloned().collect())
+        Ok(snapshot.headings().cloned().collect())
     }
 
     /// The sections of scopes, in the order asked for.
     pub(super) fn sections(&self, names: &[ScopeName]) -> Result<Vec<(Scope, Section)>, RecallError> {
-        memories_recall::owned_sections(&*self.snapshot()?, self.viewer(), names)
+        memories_recall::owned_sections(&*self.snapshot()?, names)
     }
 
     /// A recall of one scope.
     pub(super) fn recall(&self, name: ScopeName) -> Result<Vec<View>, RecallError> {
         let limits = self.setup.limits.at(&self.setup.clock.now());
         let (snapshot, files) = (self.snapshot()?, Some(&*self.setup.anchored));
-        let (viewer, format) = (self.viewer(), Format::Text);
-        memories_recall::recall_newest(&snapshot, viewer, &[name], &limits, format, usize::MAX, files)
+        memories_recall::recall_newest(&snapshot, &[name], &limits, Format::Text, usize::MAX, files)
     }
 
     /// The scope that a text names: `self`, a scope, a heading, or the name of a place or character.

@@ -12,7 +12,7 @@ use memories::recall::{Format, Limits, recall, render};
 use memories::record::turn::Turn;
 use memories::record::{Judge, RecordSettings, Recorder};
 use memories::store::Store;
-use memories::types::{Scope, ScopeName, Viewer};
+use memories::types::{Scope, ScopeName};
 use serde_json::{Value, json};
 
 use crate::program::memories;
@@ -103,7 +103,7 @@ impl Game {
     pub(super) fn next(&self, heading: &str, place: u64) -> Option<String> {
         let names = [ScopeName::Scope(Scope::Location(place))];
         let snapshot = Snapshot::read(&self.store).unwrap();
-        let views = recall(&snapshot, &Viewer::Person, &names, &Limits::default(), Format::Text).unwrap();
+        let views = recall(&snapshot, &names, &Limits::default(), Format::Text).unwrap();
         render(&views).lines().find_map(|line| line.strip_prefix(heading).map(str::to_owned))
     }
 }

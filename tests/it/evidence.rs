@@ -12,7 +12,7 @@ use memories::recall::{Circumstances, Format, Judgement, Limits, Verdict, recall
 use memories::record::turn::Turn;
 use memories::record::{Judge, RecordSettings, Recorder};
 use memories::store::Store;
-use memories::types::{Attempt, Scope, ScopeName, TryResult, Viewer, Way, fold_action};
+use memories::types::{Attempt, Scope, ScopeName, TryResult, Way, fold_action};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -38,8 +38,7 @@ fn recalled(text: &str) -> String {
 fn recalled_from(store: &Store) -> String {
     let names = [ScopeName::Scope(HALL)];
     let limits = Limits { max_tokens: None, ..Limits::default() };
-    let views =
-        recall(&Snapshot::read(store).unwrap(), &Viewer::Person, &names, &limits, Format::Text).unwrap();
+    let views = recall(&Snapshot::read(store).unwrap(), &names, &limits, Format::Text).unwrap();
     render(&views).into()
 }
 

@@ -8,7 +8,7 @@ use memories::document::{Document, stored};
 use memories::notebook::Snapshot;
 use memories::recall::{Format, Limits, recall, render};
 use memories::store::Store;
-use memories::types::{Category, Memory, Scope, Span, Viewer};
+use memories::types::{Category, Memory, Scope, Span};
 use proptest::prelude::*;
 
 use crate::program::memories;
@@ -139,7 +139,7 @@ proptest! {
         let (_folder, store) = store_of(&memories, separator);
         let snapshot = Snapshot::read(&store).unwrap();
         let limits = Limits { max_tokens: budget, ..Limits::default() };
-        let views = recall(&snapshot, &Viewer::Person, &["5".parse().unwrap()], &limits, Format::Text).unwrap();
+        let views = recall(&snapshot, &["5".parse().unwrap()], &limits, Format::Text).unwrap();
         let shown: Vec<Header> = snapshot.section(&Scope::Location(5)).live().map(header_of).collect();
         let printed = render(&views);
         let seen = headers(&printed);

@@ -3,7 +3,7 @@
 use memories::map::{Graph, MapReport};
 use memories::notebook::Snapshot;
 use memories::recall::{Format, Limits, recall, render};
-use memories::types::{Scope, ScopeName, Viewer, Way};
+use memories::types::{Scope, ScopeName, Way};
 use serde_json::Value;
 
 use crate::best_run::{Game, step};
@@ -106,7 +106,7 @@ fn told(game: &Game) -> (MapReport, String) {
     let snapshot = Snapshot::read(&game.store).unwrap();
     let path = Graph::read(&snapshot).path(1, 2);
     let names = [ScopeName::Scope(Scope::Location(1))];
-    let views = recall(&snapshot, &Viewer::Person, &names, &Limits::default(), Format::Text).unwrap();
+    let views = recall(&snapshot, &names, &Limits::default(), Format::Text).unwrap();
     let ways = render(&views);
     let ways = ways.lines().find_map(|line| line.strip_prefix("Ways: ")).unwrap_or_default().to_owned();
     (path, ways)

@@ -16,7 +16,7 @@ use memories::recall::{Format, Limits, recall, render};
 use memories::record::many::ManyTurns;
 use memories::record::retry::{Wanted, waiting};
 use memories::record::stats::read::read as stats;
-use memories::types::{Category, Outcome, ScopeName, Viewer, Writer};
+use memories::types::{Category, Outcome, ScopeName, Writer};
 use memories::{Clock, Judge, Memory, Notebook, RecordSettings, Recorder, Scope, Snapshot, Store, Turn};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -170,8 +170,7 @@ impl Play {
         let recalled: Vec<String> = (1..=ROOMS)
             .map(|room| {
                 let names = [ScopeName::Scope(Scope::Location(room))];
-                let views =
-                    recall(&snapshot, &Viewer::Person, &names, &Limits::default(), Format::Text).unwrap();
+                let views = recall(&snapshot, &names, &Limits::default(), Format::Text).unwrap();
                 render(&views).into()
             })
             .collect();

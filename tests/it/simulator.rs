@@ -20,7 +20,7 @@ use memories::recall::{Format, Limits, Verdict, recall, render};
 use memories::record::turn::Turn;
 use memories::record::{Judge, RecordSettings, Recorder};
 use memories::store::Store;
-use memories::types::{Scope, ScopeName, Viewer, fold_action};
+use memories::types::{Scope, ScopeName, fold_action};
 use serde_json::json;
 
 use super::dice::Dice;
@@ -79,8 +79,7 @@ impl LeftOut {
             Memory::Recall => {
                 let names = [ScopeName::Scope(Scope::Location(place))];
                 let snapshot = Snapshot::read(store).expect("the file is readable");
-                let views = recall(&snapshot, &Viewer::Person, &names, &Limits::default(), Format::Text)
-                    .expect("a place");
+                let views = recall(&snapshot, &names, &Limits::default(), Format::Text).expect("a place");
                 let named = actions(&render(&views), &IN_VAIN);
                 LeftOut::Named(named.into_iter().map(|(action, _)| fold_action(&action)).collect())
             }

@@ -15,7 +15,7 @@ use memories::recall::{Circumstances, Format, Judgement, Limits, Verdict, recall
 use memories::record::turn::Turn;
 use memories::record::{Judge, RecordSettings, Recorder};
 use memories::store::Store;
-use memories::types::{Scope, ScopeName, Viewer, fold_action};
+use memories::types::{Scope, ScopeName, fold_action};
 use serde_json::Value;
 
 /// Figures of one episode.
@@ -154,7 +154,7 @@ impl Replay {
     fn recall(&self, place: u64) -> Result<String> {
         let names = [ScopeName::Scope(Scope::Location(place))];
         let snapshot = Snapshot::read(&self.store)?;
-        Ok(render(&recall(&snapshot, &Viewer::Person, &names, &Limits::default(), Format::Text)?).into())
+        Ok(render(&recall(&snapshot, &names, &Limits::default(), Format::Text)?).into())
     }
 
     /// Counts a turn that repeats a failure, and whether the recalled text or `tried` would have warned.

@@ -226,9 +226,9 @@ impl Snapshot {
     /// The numbers of entries and places.
     pub fn summary(&self) -> &Summary {
         self.summary.get_or_init(|| {
-            let entries = self.entries().iter().enumerate().map(|(at, entry)| {
-                (&self.heading_of(at).scope, entry.status, self.lasting_entries().contains(&at))
-            });
+            let lasting = self.lasting_entries();
+            let entries = self.entries().iter().enumerate();
+            let entries = entries.map(|(at, entry)| (entry.status, lasting.contains(&at)));
             Summary::of(self.headings().map(|heading| &heading.scope), entries)
         })
     }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use memories_document::check::problems;
 use memories_document::known_ways;
 use memories_document::problem::Problem;
-use memories_document::types::{Scope, ScopeName, Viewer};
+use memories_document::types::{Scope, ScopeName};
 use memories_notebook::Snapshot;
 use memories_recall::budget::estimate_tokens;
 use memories_recall::{Circumstances, Format, Limits, recall_in, render};
@@ -72,7 +72,7 @@ impl Present {
         descriptions: Descriptions,
         limits: &Limits,
     ) -> Present {
-        let ranked = top(snapshot, &Viewer::Person, TOP, None);
+        let ranked = top(snapshot, TOP, None);
         let named = |scope: &Scope, title: &str| json!({"scope": scope, "title": title});
         let problem = |problem: &Problem| {
             let (line, column) = (problem.line, problem.column);
@@ -197,8 +197,7 @@ fn recalls<'a>(
     for scope in scopes {
         recalls.entry(scope.to_string()).or_insert_with(|| {
             let names = [ScopeName::Scope(scope.clone())];
-            let (viewer, format) = (&Viewer::Person, Format::Text);
-            let views = recall_in(&circumstances, snapshot, viewer, &names, limits, format, usize::MAX);
+            let views = recall_in(&circumstances, snapshot, &names, limits, Format::Text, usize::MAX);
             let text = render(&views.ok()?);
             Some(Recalled { tokens: estimate_tokens(&text), text: text.into() })
         });

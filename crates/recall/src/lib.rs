@@ -18,7 +18,6 @@
 //!
 //! ```
 //! use std::time::Duration;
-//! use memories_document::types::Viewer;
 //! use memories_notebook::Snapshot;
 //! use memories_recall::{Format, Limits, recall, render};
 //! use memories_store::Store;
@@ -27,7 +26,7 @@
 //! let path = folder.path().join("Memories.md");
 //! std::fs::write(&path, "## Location 23: Living Room\n\n**[DISCOVERY] Trap door**\nIt is under the rug.\n")?;
 //! let snapshot = Snapshot::read(&Store::open(&path, Duration::from_secs(10))?)?;
-//! let views = recall(&snapshot, &Viewer::Person, &["23".parse()?], &Limits::default(), Format::Text)?;
+//! let views = recall(&snapshot, &["23".parse()?], &Limits::default(), Format::Text)?;
 //! assert!(render(&views).contains("It is under the rug."));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -52,7 +51,7 @@ mod render;
 mod said;
 mod view;
 
-use memories_document::types::{Memory, Scope, ScopeName, Viewer};
+use memories_document::types::{Memory, Scope, ScopeName};
 use memories_document::{PlaceNames, Section};
 use memories_notebook::{AnchoredFiles, KnownChanges, Snapshot};
 use memories_world::BestRun;
@@ -77,12 +76,11 @@ pub use view::{Linked, View};
 /// `RecallError::UnknownName` or `RecallError::AmbiguousName`.
 pub fn recall(
     snapshot: &Snapshot,
-    viewer: &Viewer,
     names: &[ScopeName],
     limits: &Limits,
     format: Format,
 ) -> Result<Vec<View>, RecallError> {
-    recall_newest(snapshot, viewer, names, limits, format, usize::MAX, None)
+    recall_newest(snapshot, names, limits, format, usize::MAX, None)
 }
 
 /// As [`recall`], limited to the newest memories of each scope. With the files of the repository, a memory that is
@@ -93,7 +91,6 @@ pub fn recall(
 /// See [`recall`].
 pub fn recall_newest(
     snapshot: &Snapshot,
-    viewer: &Viewer,
     names: &[ScopeName],
     limits: &Limits,
     format: Format,
@@ -104,7 +101,7 @@ pub fn recall_newest(
     let ahead = run.and_then(|run| BestRun::of(run, snapshot.text(), snapshot.running_episode()));
     let mut circumstances = Circumstances::in_snapshot(snapshot, ahead.as_ref());
     circumstances.files = files;
-    recall_in(&circumstances, snapshot, viewer, names, limits, format, count)
+    recall_in(&circumstances, snapshot, names, limits, format, count)
 }
 
 /// The same in circumstances that were found once for many places.
@@ -115,15 +112,14 @@ pub fn recall_newest(
 pub fn recall_in(
     circumstances: &Circumstances<'_>,
     snapshot: &Snapshot,
-    viewer: &Viewer,
     names: &[ScopeName],
     limits: &Limits,
     format: Format,
     count: usize,
 ) -> Result<Vec<View>, RecallError> {
-    let meant = lookup::resolve(snapshot, viewer, names)?;
+    let meant = lookup::resolve(snapshot, names)?;
     let parents = lookup::parents_of(meant.iter().map(|meant| &meant.scope)).into_iter();
-    let mut sections = lookup::owned(snapshot, viewer, meant);
+    let mut sections = lookup::owned(snapshot, meant);
     let above = parents.map(|scope| (snapshot.section(&scope).clone(), scope));
     let mut above: Vec<(Scope, Section)> = above.map(|(section, scope)| (scope, section)).collect();
     for (_, section) in sections.iter_mut().chain(&mut above) {
@@ -131,7 +127,7 @@ pub fn recall_in(
     }
     let mut changes = KnownChanges::default();
     let mut views = loop {
-        let views = choose_in(circumstances, snapshot, viewer, [&sections, &above], &changes, limits, format);
+        let views = choose_in(circumstances, snapshot, [&sections, &above], &changes, limits, format);
         // The words about changed files take room, so what fits is chosen anew.
         if !circumstances.files.is_some_and(|files| changes.look(files, shown(&views))) {
             break views;
@@ -158,7 +154,6 @@ fn shown(views: &[View]) -> impl Iterator<Item = (&Scope, &Memory)> {
 fn choose_in(
     circumstances: &Circumstances<'_>,
     snapshot: &Snapshot,
-    viewer: &Viewer,
     [sections, above]: [&[(Scope, Section)]; 2],
     changes: &KnownChanges,
     limits: &Limits,
@@ -166,7 +161,7 @@ fn choose_in(
 ) -> Vec<View> {
     let linked = |scope: &Scope, title: &str| {
         let is_shown = sections.iter().chain(above).any(|(shown, _)| shown == scope);
-        let section = (viewer.sees(scope) && !is_shown).then(|| snapshot.section(scope))?;
+        let section = (!is_shown).then(|| snapshot.section(scope))?;
         let mut memory = section.live_with_title(title)?.clone();
         changes.say(scope, &mut memory);
         Some((section.name.clone(), memory))
@@ -207,14 +202,8 @@ mod tests {
         let written = store.update(|_, _| Ok::<_, RecallError>(Change::to(text.clone(), ())));
         let _ = written.unwrap();
         let names: [ScopeName; 1] = ["1".parse().unwrap()];
-        let views = recall(
-            &Snapshot::read(&store).unwrap(),
-            &Viewer::Person,
-            &names,
-            &Limits::default(),
-            Format::Text,
-        )
-        .unwrap();
+        let views =
+            recall(&Snapshot::read(&store).unwrap(), &names, &Limits::default(), Format::Text).unwrap();
         let shown = render(&views);
         for way in ["e → Vault", "w → Hall", "up → Attic"] {
             assert!(shown.contains(way), "{shown}");

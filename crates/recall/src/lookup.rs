@@ -3,12 +3,11 @@
 //! Names enter, and a memory file or a snapshot of it; the sections of the scopes leave.
 
 use std::cmp::Reverse;
-use std::sync::LazyLock;
 
 use crate::error::RecallError;
 use memories_document::grammar::Heading;
 use memories_document::link::Link;
-use memories_document::types::{FolderPath, Memory, Scope, ScopeName, Viewer};
+use memories_document::types::{FolderPath, Memory, Scope, ScopeName};
 use memories_document::{PlaceNames, Section, nearest};
 use memories_notebook::Snapshot;
 use memories_store::Store;
@@ -39,22 +38,20 @@ pub(super) fn parents_of<'a>(scopes: impl Iterator<Item = &'a Scope> + Clone) ->
 ///
 /// See [`RecallError`].
 pub fn read_scopes(store: &Store, names: &[ScopeName]) -> Result<Vec<(Scope, Section)>, RecallError> {
-    owned_sections(&Snapshot::read(store)?, &Viewer::Person, names)
+    owned_sections(&Snapshot::read(store)?, names)
 }
 
-/// As [`read_scopes`], from a snapshot, for one viewer. A section that the viewer may not see is empty, like a missing
-/// one.
+/// As [`read_scopes`], from a snapshot.
 ///
 /// # Errors
 ///
 /// [`RecallError::UnknownName`] or [`RecallError::AmbiguousName`].
 pub fn sections<'a>(
     snapshot: &'a Snapshot,
-    viewer: &Viewer,
     names: &[ScopeName],
 ) -> Result<Vec<(Scope, &'a Section)>, RecallError> {
-    let meant = resolve(snapshot, viewer, names)?.into_iter();
-    Ok(meant.map(|Meant { scope, .. }| (scope.clone(), seen(snapshot, viewer, &scope))).collect())
+    let meant = resolve(snapshot, names)?.into_iter();
+    Ok(meant.map(|Meant { scope, .. }| (scope.clone(), snapshot.section(&scope))).collect())
 }
 
 /// As [`sections`], as values. A place without a section has the name that the caller gave.
@@ -64,17 +61,16 @@ pub fn sections<'a>(
 /// See [`sections`].
 pub fn owned_sections(
     snapshot: &Snapshot,
-    viewer: &Viewer,
     names: &[ScopeName],
 ) -> Result<Vec<(Scope, Section)>, RecallError> {
-    Ok(owned(snapshot, viewer, resolve(snapshot, viewer, names)?))
+    Ok(owned(snapshot, resolve(snapshot, names)?))
 }
 
 /// The sections of scopes that are meant.
-pub(super) fn owned(snapshot: &Snapshot, viewer: &Viewer, meant: Vec<Meant>) -> Vec<(Scope, Section)> {
+pub(super) fn owned(snapshot: &Snapshot, meant: Vec<Meant>) -> Vec<(Scope, Section)> {
     let owned = |Meant { scope, to_come }: Meant| match to_come {
         Some(name) => (scope, Section { name, ..Section::default() }),
-        None => (scope.clone(), seen(snapshot, viewer, &scope).clone()),
+        None => (scope.clone(), snapshot.section(&scope).clone()),
     };
     meant.into_iter().map(owned).collect()
 }
@@ -84,11 +80,6 @@ pub fn parent_sections(snapshot: &Snapshot, names: &[ScopeName]) -> impl Iterato
     let parents = parents_of(names.iter().filter_map(ScopeName::scope)).into_iter();
     let sections = parents.map(|scope| (snapshot.section(&scope).clone(), scope));
     sections.filter(|(section, _)| section.live().next().is_some()).map(|(section, scope)| (scope, section))
-}
-
-fn seen<'a>(snapshot: &'a Snapshot, viewer: &Viewer, scope: &Scope) -> &'a Section {
-    static NOTHING: LazyLock<Section> = LazyLock::new(Section::default);
-    if viewer.sees(scope) { snapshot.section(scope) } else { &NOTHING }
 }
 
 /// A scope that is meant.
@@ -103,12 +94,8 @@ pub(super) struct Meant {
 /// # Errors
 ///
 /// [`RecallError::UnknownName`] or [`RecallError::AmbiguousName`].
-pub(super) fn resolve(
-    snapshot: &Snapshot,
-    viewer: &Viewer,
-    names: &[ScopeName],
-) -> Result<Vec<Meant>, RecallError> {
-    let headings = snapshot.headings().filter(|heading| viewer.sees(&heading.scope));
+pub(super) fn resolve(snapshot: &Snapshot, names: &[ScopeName]) -> Result<Vec<Meant>, RecallError> {
+    let headings = snapshot.headings();
     let mut all: Vec<Meant> = Vec::with_capacity(names.len());
     for name in names {
         let known = |scope: Scope| Meant { scope, to_come: None };

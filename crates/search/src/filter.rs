@@ -4,7 +4,7 @@
 
 use strum::VariantNames as _;
 
-use memories_document::types::{Category, Memory, Scope, Status, Viewer, same_title, unknown_name};
+use memories_document::types::{Category, Memory, Scope, Status, same_title, unknown_name};
 
 /// The type of a memory, which follows from its section and its tags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::EnumString, strum::IntoStaticStr, strum::VariantNames)]
@@ -74,8 +74,6 @@ pub struct Filter {
     pub status: Option<Status>,
     /// True if superseded memories are included.
     pub superseded: bool,
-    /// The reader; excludes sections that it may not see.
-    pub viewer: Viewer,
 }
 
 impl Filter {
@@ -84,7 +82,6 @@ impl Filter {
         let agent = |id: &String| *scope == Scope::Scene || *scope == Scope::Agent(id.clone());
         (self.scopes.is_empty() || self.scopes.contains(scope))
             && (self.agents.is_empty() || self.agents.iter().any(agent))
-            && self.viewer.sees(scope)
     }
 
     /// True if memories with a status can meet the conditions.
@@ -152,11 +149,9 @@ mod tests {
         let wants = |filter: Filter| filter.wants(&scope, &memory());
         assert!(wants(none()));
         assert!(wants(Filter { agents: one("alex"), about: one("jordan"), tags: one("troll"), ..none() }));
-        assert!(wants(Filter { viewer: Viewer::of(Some("alex")), ..none() }));
         assert!(wants(Filter { min_turn: Some(12), max_turn: Some(10), episodes: vec![1, 2], ..none() }));
         for filter in [
             Filter { agents: one("jo"), ..none() },
-            Filter { viewer: Viewer::of(Some("jo")), ..none() },
             Filter { about: one("alex"), ..none() },
             Filter { tags: vec!["troll".to_owned(), "axe".to_owned()], ..none() },
             Filter { min_turn: Some(13), ..none() },

@@ -1,7 +1,7 @@
 //! The most important memories of a file, optionally with decay over time.
 
 use memories_document::grammar::Heading;
-use memories_document::types::{Memory, Scope, Viewer};
+use memories_document::types::{Memory, Scope};
 use memories_notebook::{Ranked, Snapshot};
 
 /// A memory ranked by its importance.
@@ -21,18 +21,17 @@ pub struct RankedMemory {
     pub importance: f64,
 }
 
-/// The `limit` most important live memories that a reader may see; of equally important ones those that gained more
+/// The `limit` most important live memories; of equally important ones those that gained more
 /// points come first, then the later ones.
 ///
 /// With a half-life in turns, importance decays to `importance × 0.5^(age / half-life)`. Core memories and
 /// memories without an episode do not decay.
-pub fn top(snapshot: &Snapshot, viewer: &Viewer, limit: usize, half_life: Option<f64>) -> Vec<RankedMemory> {
-    let is_seen = |ranked: &&Ranked| viewer.sees(&snapshot.heading_of(ranked.at).scope);
-    let seen = snapshot.by_importance().iter().filter(is_seen);
+pub fn top(snapshot: &Snapshot, limit: usize, half_life: Option<f64>) -> Vec<RankedMemory> {
+    let ranked = snapshot.by_importance().iter();
     let best: Vec<(f64, Ranked)> = match half_life {
-        None => seen.take(limit).map(|ranked| (f64::from(ranked.importance), *ranked)).collect(),
+        None => ranked.take(limit).map(|ranked| (f64::from(ranked.importance), *ranked)).collect(),
         Some(half_life) => {
-            let mut decayed: Vec<_> = seen.map(|ranked| (ranked.decayed(half_life), *ranked)).collect();
+            let mut decayed: Vec<_> = ranked.map(|ranked| (ranked.decayed(half_life), *ranked)).collect();
             decayed.sort_by(|(one, a), (other, b)| other.total_cmp(one).then(a.order().cmp(&b.order())));
             decayed.truncate(limit);
             decayed

@@ -23,7 +23,7 @@ use memories_agents::work::verdict::Verdict;
 use memories_agents::work::{Shell, Work, keep};
 use memories_document::types::frame::NOTICE;
 use memories_document::types::model_text::ModelText;
-use memories_document::types::{Scope, ScopeName, Viewer, json};
+use memories_document::types::{Scope, ScopeName, json};
 use memories_notebook::Snapshot;
 use memories_recall::{Actions, Format, recall_newest, render};
 
@@ -171,8 +171,7 @@ fn start(cli: &Cli<'_>, work: &Work<'_>) -> Result<Option<ModelText>, Failure> {
     }
     let names: Vec<ScopeName> = scopes.into_iter().map(ScopeName::Scope).collect();
     let snapshot = Snapshot::read(work.store)?;
-    let (viewer, format) = (&Viewer::Person, Format::Text);
-    let mut views = recall_newest(&snapshot, viewer, &names, &limits, format, usize::MAX, work.files)?;
+    let mut views = recall_newest(&snapshot, &names, &limits, Format::Text, usize::MAX, work.files)?;
     views.retain(|view| {
         !view.memories.is_empty() || view.actions != Actions::default() || !view.notes.is_empty()
     });

@@ -2,7 +2,7 @@
 
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
-use memories_document::types::{Scope, ScopeName, Viewer};
+use memories_document::types::{Scope, ScopeName};
 use memories_notebook::Snapshot;
 use memories_recall::sections;
 use memories_world::standing;
@@ -39,7 +39,7 @@ fn resolve(snapshot: &Snapshot, name: ScopeName) -> Result<u64, Failure> {
     let scope = match name.existing() {
         // An id needs no section.
         ScopeName::Scope(scope) => scope,
-        name => sections(snapshot, &Viewer::Person, &[name])?.remove(0).0,
+        name => sections(snapshot, &[name])?.remove(0).0,
     };
     match scope {
         Scope::Location(id) => Ok(id),

@@ -19,7 +19,7 @@ use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use crate::cli::values::{parse_count, parse_number, parse_own_importance, parse_time};
 use crate::cli::working_folder::WorkingFolder;
-use memories_document::types::{Category, Status, Viewer};
+use memories_document::types::{Category, Status};
 use memories_notebook::{MemoryObjects, SharedSnapshot};
 use memories_search::filter::{Filter, MemoryKind};
 use memories_search::{Question, Searcher};
@@ -221,6 +221,5 @@ fn filter_of(
         min_importance,
         status,
         superseded: all,
-        viewer: Viewer::Person,
     })
 }

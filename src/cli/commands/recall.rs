@@ -14,7 +14,7 @@ use crate::cli::paint;
 use crate::cli::values::{parse_count, parse_number};
 use memories_document::Section;
 use memories_document::types::model_text::ModelText;
-use memories_document::types::{Memory, Scope, ScopeName, Viewer};
+use memories_document::types::{Memory, Scope, ScopeName};
 use memories_notebook::{KnownChanges, MemoryObjects, Snapshot};
 use memories_recall::brief::{USUAL, newest, render_brief};
 use memories_recall::budget::estimate_tokens;
@@ -103,14 +103,13 @@ pub fn run(mut cli: Cli<'_>, args: RecallArgs) -> Result<u8, Failure> {
     cli.ui.warnings(&snapshot.warning());
     hint_at_near_sections(cli.ui, &snapshot, names.iter().filter_map(ScopeName::scope));
     if brief {
-        let mut sections = owned_sections(&snapshot, &Viewer::Person, &names)?;
+        let mut sections = owned_sections(&snapshot, &names)?;
         sections.extend(parent_sections(&snapshot, &names));
         return run_brief(cli, &snapshot, sections, last.unwrap_or(USUAL), max_tokens);
     }
     let last = last.unwrap_or(usize::MAX);
     let files = cli.anchored()?;
-    let viewer = &Viewer::Person;
-    let views = recall_newest(&snapshot, viewer, &names, &limits, format, last, Some(&*files))?;
+    let views = recall_newest(&snapshot, &names, &limits, format, last, Some(&*files))?;
     show(cli, &snapshot, &render(&views), |objects| {
         views.iter().map(|view| json::view(objects, view)).collect()
     })

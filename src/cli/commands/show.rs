@@ -15,7 +15,7 @@ use crate::cli::paint;
 use crate::cli::section_order::{Order, arranged};
 use memories_document::grammar::write_key;
 use memories_document::scan::BYTE_ORDER_MARK;
-use memories_document::types::{Scope, Viewer};
+use memories_document::types::Scope;
 use memories_document::ways::anchor;
 use memories_document::ways::escape;
 use memories_document::{PlaceNames, Section, mark_notes};
@@ -65,7 +65,7 @@ pub fn run(mut cli: Cli<'_>, args: ShowArgs) -> Result<u8, Failure> {
     let names = [cli.settings.working_folder.scope_name(&scope)?.existing()];
     let snapshot = Snapshot::read(&store)?;
     cli.ui.warnings(&snapshot.warning());
-    let (scope, section) = memories_recall::sections(&snapshot, &Viewer::Person, &names)?.remove(0);
+    let (scope, section) = memories_recall::sections(&snapshot, &names)?.remove(0);
     let texts: Vec<&str> = snapshot.section_texts(&scope).collect();
     if texts.is_empty() {
         return Err(no_section(&scope, snapshot.headings().map(|heading| &heading.scope)));

@@ -10,7 +10,7 @@ use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use memories_document::Section;
-use memories_document::types::{Scope, Viewer, did_you_mean};
+use memories_document::types::{Scope, did_you_mean};
 use memories_notebook::Snapshot;
 use memories_recall::{RecallError, owned_sections};
 
@@ -49,7 +49,7 @@ pub fn run(mut cli: Cli<'_>, args: SummarizeArgs) -> Result<u8, Failure> {
     let store = cli.store()?;
     let names = [cli.settings.working_folder.scope_name(&named)?.existing()];
     let snapshot = Snapshot::read(&store)?;
-    let (scope, section) = match owned_sections(&snapshot, &Viewer::Person, &names) {
+    let (scope, section) = match owned_sections(&snapshot, &names) {
         Ok(mut found) => {
             found.pop().map_or((None, Section::default()), |(scope, section)| (Some(scope), section))
         }

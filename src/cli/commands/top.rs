@@ -9,9 +9,9 @@ use crate::cli::commands::viewer_args::ViewerArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
+use memories_document::types::MemoryObject;
 use memories_document::types::frame::{continued, one_line, text_below};
 use memories_document::types::model_text::ModelText;
-use memories_document::types::{MemoryObject, Viewer};
 use memories_notebook::{MemoryObjects, Snapshot};
 use memories_search::top::{RankedMemory, top};
 
@@ -74,7 +74,7 @@ pub fn run(mut cli: Cli<'_>, args: TopArgs) -> Result<u8, Failure> {
         cli.ui.warning(&format!("`top` shows {MAX_SHOWN} memories at most, and {wanted} were asked for"));
     }
     let snapshot = Snapshot::read(&cli.store()?)?;
-    let ranked = top(&snapshot, &Viewer::Person, number, decay);
+    let ranked = top(&snapshot, number, decay);
     if cli.ui.json {
         let objects = MemoryObjects::of(&snapshot);
         let memories = ranked.iter().map(|ranked| RankedObject::of(&objects, ranked, decay.is_some()));

@@ -8,7 +8,7 @@ use crate::cli::context::Cli;
 use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
 use memories_document::text::stored_line;
-use memories_document::types::{FolderPath, Scope, ScopeName, Viewer};
+use memories_document::types::{FolderPath, Scope, ScopeName};
 use memories_notebook::{MemoryObjects, Snapshot};
 use memories_recall::{Circumstances, Evidence, json, owned_sections};
 
@@ -72,7 +72,7 @@ pub fn run(mut cli: Cli<'_>, args: TriedArgs) -> Result<u8, Failure> {
     names.push(ScopeName::Scope(Scope::Game));
     let notebook = cli.notebook()?;
     let snapshot = Snapshot::read(notebook.store())?;
-    let sections = owned_sections(&snapshot, &Viewer::Person, &names)?;
+    let sections = owned_sections(&snapshot, &names)?;
     let ((scope, section), (_, game)) = (&sections[0], &sections[sections.len() - 1]);
     if inventory.is_some() {
         cli.ui.warning(

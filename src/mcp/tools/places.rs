@@ -167,7 +167,7 @@ fn get_location_memories(call: &Call<'_>) -> Result<Answer, Refusal> {
 
 fn get_top_memories(call: &Call<'_>) -> Result<Answer, Refusal> {
     let limit = call.arguments.count(&LIMIT)?.unwrap_or(10).clamp(1, MAX_TOP);
-    let ranked = top(&*call.memories.snapshot()?, call.memories.viewer(), limit as usize, None);
+    let ranked = top(&*call.memories.snapshot()?, limit as usize, None);
     let mut text = String::new();
     let mut values = Vec::new();
     for (at, ranked) in ranked.iter().enumerate() {

@@ -19,10 +19,9 @@ pub(crate) const TOOLS: &[Tool] = &[Tool {
 fn memory_status(call: &Call<'_>) -> Result<Answer, Refusal> {
     let snapshot = call.memories.snapshot()?;
     let exists = snapshot.exists();
-    let viewer = call.memories.viewer();
-    let summary = snapshot.summary();
-    let counts = summary.counts(viewer);
-    let (places, agents) = (summary.places, summary.agents(viewer));
+    let counts = snapshot.summary();
+    let places = counts.places;
+    let agents: Vec<&str> = counts.agents.iter().map(String::as_str).collect();
     let episode = call.memories.episode()?;
     let setup = &call.memories.setup;
     let groups: Vec<&str> = setup.groups.iter().map(|group| group.into()).collect();

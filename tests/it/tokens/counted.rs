@@ -8,7 +8,7 @@ use memories::document::Document;
 use memories::recall::budget::estimate_tokens;
 use memories::recall::{Format, Limits, render};
 use memories::store::Store;
-use memories::types::{Scope, ScopeName, Viewer};
+use memories::types::{Scope, ScopeName};
 
 use super::folder;
 use crate::episodes;
@@ -46,8 +46,7 @@ fn recall(store: &Store, scope: &Scope, max_tokens: Option<usize>, format: Forma
     let names = [ScopeName::Scope(scope.clone())];
     let limits = Limits { max_tokens, ..Limits::default() };
     let snapshot = memories::notebook::Snapshot::read(store).expect("readable");
-    render(&memories::recall::recall(&snapshot, &Viewer::Person, &names, &limits, format).expect("known"))
-        .into()
+    render(&memories::recall::recall(&snapshot, &names, &limits, format).expect("known")).into()
 }
 
 #[test]

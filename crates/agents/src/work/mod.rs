@@ -27,7 +27,7 @@ use memories_document::Section;
 use memories_document::types::frame::one_line;
 use memories_document::types::model_text::ModelText;
 use memories_document::types::text::{fold_spaces, truncate};
-use memories_document::types::{FolderPath, Memory, MemoryObject, Scope, ScopeName, Viewer};
+use memories_document::types::{FolderPath, Memory, MemoryObject, Scope, ScopeName};
 use memories_llm::redact::redacted;
 use memories_notebook::{AnchoredFiles, KnownChanges, MemoryObjects, NotebookError, Snapshot};
 use memories_recall::{owned_sections, render_stale};
@@ -144,7 +144,7 @@ impl Work<'_> {
             std::iter::once(folder.clone()).chain(folder.parents()).map(Scope::Folder).collect();
         let names: Vec<ScopeName> = scopes.iter().cloned().map(ScopeName::Scope).collect();
         let snapshot = Snapshot::read(self.store)?;
-        let sections = owned_sections(&snapshot, &Viewer::Person, &names)?;
+        let sections = owned_sections(&snapshot, &names)?;
         let section = sections.first().map(|(_, section)| section);
         let tried = section.map_or(&[][..], |section| &section.tried);
         let worked = section.map_or(&[][..], |section| &section.worked);

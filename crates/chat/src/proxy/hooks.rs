@@ -19,7 +19,7 @@ use crate::proxy::latest::Latest;
 use crate::proxy::pauses::{ModelPause, Seldom, told};
 use crate::{ChatError, ChatSettings, Conversation, ExtractMode, Message};
 use memories_document::types::lock::lock;
-use memories_document::types::{ImportanceScale, Scope, ScopeName, Viewer, Writer};
+use memories_document::types::{ImportanceScale, Scope, ScopeName, Writer};
 use memories_llm::{Model, ModelError};
 use memories_notebook::{Clock, Notebook};
 use memories_recall::sections;
@@ -109,8 +109,7 @@ impl MemoryHooks {
         let names: Vec<ScopeName> = names.into_iter().map(ScopeName::existing).collect();
         let snapshot = self.injector.files().current();
         let snapshot = snapshot.map_err(|error| format!("`X-Memories-Scope`: {error}"))?;
-        let found = sections(&snapshot, &Viewer::Person, &names)
-            .map_err(|error| format!("`X-Memories-Scope`: {error}"))?;
+        let found = sections(&snapshot, &names).map_err(|error| format!("`X-Memories-Scope`: {error}"))?;
         Ok(found.into_iter().map(|(scope, _)| scope).collect())
     }
 

@@ -31,13 +31,13 @@ fn check(world: &World) {
         }
         let names: Vec<ScopeName> = World::scopes().map(|scope| scope.parse().unwrap()).collect();
         for format in [Format::Text, Format::Markdown, Format::Xml] {
-            let views = recall(&snapshot, &Viewer::Person, &names, &Limits::default(), format).unwrap();
+            let views = recall(&snapshot, &names, &Limits::default(), format).unwrap();
             let objects = MemoryObjects::of(&snapshot);
             let values: Vec<_> = views.iter().map(|view| json::view(&objects, view)).collect();
             world.assert_kept(agent, "recall", &render(&views));
             world.assert_kept(agent, "recall --json", &serde_json::json!(values).to_string());
         }
-        let sections = owned_sections(&snapshot, &Viewer::Person, &names).unwrap();
+        let sections = owned_sections(&snapshot, &names).unwrap();
         let of = |(scope, section): &(_, memories_document::Section)| {
             (Clone::clone(scope), section.name.clone(), brief::newest(section, 9))
         };
