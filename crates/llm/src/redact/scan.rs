@@ -4,6 +4,7 @@
 //! twentieth character is examined until such a run is found.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use memchr::memmem;
 
@@ -47,11 +48,13 @@ fn in_run(byte: u8) -> bool {
 
 /// Finds secrets between `start` and the end of `bytes`, a run of characters without a space.
 fn in_one_run(bytes: &[u8], start: usize, found: &mut Vec<Secret>) {
+    let by_first_byte = &*BY_FIRST_BYTE;
     let mut free = start;
     let mut at = start;
     while at < bytes.len() {
-        let secret = formats_from(bytes[at])
-            .find_map(|format| Some((format.kind, matched(format, bytes, free, at)?)))
+        let secret = by_first_byte[usize::from(bytes[at] & 127)]
+            .iter()
+            .find_map(|(prefix, format)| Some((format.kind, matched(format, prefix, bytes, free, at)?)))
             .or_else(|| web_token(bytes, at));
         match secret {
             Some((kind, range)) => {
@@ -65,8 +68,8 @@ fn in_one_run(bytes: &[u8], start: usize, found: &mut Vec<Secret>) {
 }
 
 /// The range of a secret whose prefix stands at `at`. What stands before `free` is taken.
-fn matched(format: &Format, bytes: &[u8], free: usize, at: usize) -> Option<Range<usize>> {
-    let body = bytes[at..].strip_prefix(format.prefix.as_bytes())?;
+fn matched(format: &Format, prefix: &str, bytes: &[u8], free: usize, at: usize) -> Option<Range<usize>> {
+    let body = bytes[at..].strip_prefix(prefix.as_bytes())?;
     let start = match &format.before {
         Some(part) => {
             let length = bytes[free..at]
@@ -81,15 +84,15 @@ fn matched(format: &Format, bytes: &[u8], free: usize, at: usize) -> Option<Rang
         None if format.anywhere || begins_word(bytes, at) => at,
         None => return None,
     };
-    let mut end = at + format.prefix.len();
+    let mut end = at + prefix.len();
     for (number, part) in format.parts.iter().enumerate() {
         let last = number + 1 == format.parts.len();
-        end += part.joint.len()
-            + length_of(part, &body[end - at - format.prefix.len()..], last && !format.anywhere)?;
+        end +=
+            part.joint.len() + length_of(part, &body[end - at - prefix.len()..], last && !format.anywhere)?;
     }
-    let body = &bytes[at + format.prefix.len()..end];
-    let fits =
-        memmem::find(body, format.contains.as_bytes()).is_some() && is_mixed(format, &bytes[start..end]);
+    let body = &bytes[at + prefix.len()..end];
+    let fits = memmem::find(body, format.contains.as_bytes()).is_some()
+        && is_mixed(format, prefix, &bytes[start..end]);
     fits.then_some(start..end)
 }
 
@@ -128,8 +131,8 @@ fn begins_word(bytes: &[u8], at: usize) -> bool {
 }
 
 /// True if a key looks random. A repeated character, or words alone, are an example.
-fn is_mixed(format: &Format, key: &[u8]) -> bool {
-    let body = key.strip_prefix(format.prefix.as_bytes()).unwrap_or(key);
+fn is_mixed(format: &Format, prefix: &str, key: &[u8]) -> bool {
+    let body = key.strip_prefix(prefix.as_bytes()).unwrap_or(key);
     let mut seen = [false; 128];
     body.iter().for_each(|byte| seen[usize::from(byte & 127)] = true);
     let different = seen.iter().filter(|&&seen| seen).count();
@@ -161,32 +164,13 @@ fn web_token(bytes: &[u8], at: usize) -> Option<(&'static str, Range<usize>)> {
     (header >= 14 && claims >= 14 && signature >= 20).then_some(("JSON web token", at..at + whole))
 }
 
-/// The formats whose prefix begins with a byte.
-fn formats_from(byte: u8) -> impl Iterator<Item = &'static Format> {
-    let byte = usize::from(byte & 127);
-    let range = usize::from(BY_FIRST_BYTE.0[byte])..usize::from(BY_FIRST_BYTE.0[byte + 1]);
-    BY_FIRST_BYTE.1[range].iter().map(|&number| &FORMATS[usize::from(number)])
-}
-
-/// For each byte where its formats begin in the list behind it, which names them in the order of the table.
-static BY_FIRST_BYTE: ([u16; 129], [u16; FORMATS.len()]) = by_first_byte();
-
-const fn by_first_byte() -> ([u16; 129], [u16; FORMATS.len()]) {
-    let mut starts = [0; 129];
-    let mut order = [0; FORMATS.len()];
-    let (mut byte, mut filled) = (0, 0);
-    while byte < 128 {
-        starts[byte] = filled as u16;
-        let mut number = 0;
-        while number < FORMATS.len() {
-            if FORMATS[number].prefix.as_bytes()[0] as usize == byte {
-                order[filled] = number as u16;
-                filled += 1;
-            }
-            number += 1;
+/// For each byte the prefixes that begin with it, each with its format, in the order of the table.
+static BY_FIRST_BYTE: LazyLock<[Vec<(&str, &Format)>; 128]> = LazyLock::new(|| {
+    let mut found = [const { Vec::new() }; 128];
+    for format in FORMATS {
+        for prefix in format.prefixes {
+            found[usize::from(prefix.as_bytes()[0] & 127)].push((*prefix, format));
         }
-        byte += 1;
     }
-    starts[128] = filled as u16;
-    (starts, order)
-}
+    found
+});

@@ -260,14 +260,11 @@ fn the_table_of_formats_is_sound() {
     for format in formats::FORMATS {
         let before = format.before.as_ref().map_or(0, |part| part.min);
         let parts: usize = format.parts.iter().map(|part| part.joint.len() + part.min).sum();
-        let shortest = before + format.prefix.len() + parts;
-        assert!(
-            shortest >= scan::SHORTEST,
-            "{} {} is too short to be looked for",
-            format.kind,
-            format.prefix
-        );
-        assert!(format.prefix.len() >= 3 || !format.anywhere, "{} is no unmistakable prefix", format.prefix);
+        for prefix in format.prefixes {
+            let shortest = before + prefix.len() + parts;
+            assert!(shortest >= scan::SHORTEST, "{} {prefix} is too short to be looked for", format.kind);
+            assert!(prefix.len() >= 3 || !format.anywhere, "{prefix} is no unmistakable prefix");
+        }
     }
 }
 
