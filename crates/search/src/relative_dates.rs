@@ -150,40 +150,22 @@ fn is_ending(text: &str) -> bool {
 }
 
 fn number(word: &str) -> Option<i64> {
-    const WORDS: [(&str, i64); 30] = [
-        ("a", 1),
-        ("an", 1),
-        ("one", 1),
-        ("two", 2),
-        ("three", 3),
-        ("four", 4),
-        ("five", 5),
-        ("six", 6),
-        ("seven", 7),
-        ("eight", 8),
-        ("nine", 9),
-        ("ten", 10),
-        ("eleven", 11),
-        ("twelve", 12),
-        ("ein", 1),
-        ("einem", 1),
-        ("einer", 1),
-        ("eins", 1),
-        ("zwei", 2),
-        ("drei", 3),
-        ("vier", 4),
-        ("fünf", 5),
-        ("sechs", 6),
-        ("sieben", 7),
-        ("acht", 8),
-        ("neun", 9),
-        ("zehn", 10),
-        ("elf", 11),
-        ("zwölf", 12),
-        ("few", 3),
-    ];
-    let digits = || word.parse().ok().filter(|_| word.len() < 5);
-    WORDS.iter().find(|(name, _)| *name == word).map(|(_, number)| *number).or_else(digits)
+    let number = match word {
+        "a" | "an" | "one" | "ein" | "einem" | "einer" | "eins" => 1,
+        "two" | "zwei" => 2,
+        "three" | "drei" | "few" => 3,
+        "four" | "vier" => 4,
+        "five" | "fünf" => 5,
+        "six" | "sechs" => 6,
+        "seven" | "sieben" => 7,
+        "eight" | "acht" => 8,
+        "nine" | "neun" => 9,
+        "ten" | "zehn" => 10,
+        "eleven" | "elf" => 11,
+        "twelve" | "zwölf" => 12,
+        digits => return digits.parse().ok().filter(|_| digits.len() < 5),
+    };
+    Some(number)
 }
 
 fn unit(word: &str) -> Option<Unit> {
