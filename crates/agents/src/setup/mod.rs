@@ -22,4 +22,4 @@ pub use change::{Action, Change, Options, change};
 pub use entry::{Entry, State};
 
 #[cfg(test)]
-mod laws;
+mod tests;
