@@ -130,7 +130,7 @@ pub(super) fn merge(
         initial.memories.iter().for_each(|memory| seeding.add(memory));
         seeding.prune_or_leave(cast);
         let SectionSeeding { update, renames, .. } = seeding;
-        if !update.memories.is_empty() || !update.entries.is_empty() {
+        if !update.added.memories.is_empty() || !update.entries.is_empty() {
             note_authors(files, &initial.scope, &update);
             updates.insert(initial.scope.clone(), update);
         }
@@ -156,7 +156,7 @@ fn note_authors(files: &mut Files, scope: &Scope, update: &SectionUpdate) {
         _ => None,
     });
     files.authorship.set_author(Author::Seed);
-    for memory in update.memories.iter().chain(revised) {
+    for memory in update.added.memories.iter().chain(revised) {
         files.authorship.note(scope, memory, Repeated::No);
     }
 }
@@ -193,7 +193,7 @@ impl<'a> SectionSeeding<'a> {
             section,
             session: files.session.section(&initial.scope).unwrap_or_default(),
             today: files.today.clone(),
-            update: SectionUpdate { name: initial.name.clone(), ..SectionUpdate::default() },
+            update: Section { name: initial.name.clone(), ..Section::default() }.into(),
             report,
             renames: false,
         }
@@ -290,11 +290,11 @@ impl<'a> SectionSeeding<'a> {
     fn merge_new(&mut self, memory: Memory, hash: &str) -> (SeedOutcome, Option<&'static str>) {
         let has_title = |entry: &&Memory| entry.is_live() && same_title(&entry.title, &memory.title);
         let own = self.section.memories.iter().position(|entry| has_title(&entry));
-        let mut others = self.session.memories.iter().chain(&self.update.memories);
+        let mut others = self.session.memories.iter().chain(&self.update.added.memories);
         if own.is_none() && !others.any(|entry| has_title(&entry)) {
             let mut memory = marked(memory, hash);
             date(&mut memory, self.today.as_deref());
-            self.update.memories.push(memory);
+            self.update.added.memories.push(memory);
             return (SeedOutcome::Stored, None);
         }
         let Some(number) = own else { return (SeedOutcome::Kept, Some("its title is in use")) };
@@ -337,7 +337,7 @@ impl<'a> SectionSeeding<'a> {
             let reference = Reference { at: Moment::default(), cause };
             self.update.entries.insert(number, EntryEdit::Supersede(Some(reference)));
         }
-        self.update.memories.push(marked(revised, hash));
+        self.update.added.memories.push(marked(revised, hash));
     }
 
     /// True if another live entry of either file has the title.

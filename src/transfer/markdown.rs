@@ -87,25 +87,8 @@ fn has_words(line: &str) -> bool {
 /// If the text would be parsed differently from what was written.
 pub fn write(sections: &[(Scope, Section)]) -> Result<Vec<u8>, Refused> {
     let mut document = Document::parse(String::new());
-    let additions = sections.iter().map(|(scope, section)| {
-        let Section { name, visits, episodes, first_visit, memories, tried, worked, ways, seen, notes: _ } =
-            section.clone();
-        let entries = BTreeMap::new();
-        let attempts = tried;
-        let update = SectionUpdate {
-            name,
-            visits,
-            episodes,
-            memories,
-            entries,
-            first_visit,
-            attempts,
-            worked,
-            ways,
-            seen,
-        };
-        (scope.clone(), update)
-    });
+    let additions =
+        sections.iter().map(|(scope, section)| (scope.clone(), SectionUpdate::from(section.clone())));
     let text = document.update(&additions.collect()).and_then(|()| document.into_text());
     text.map(String::into_bytes).map_err(|error| {
         let hint = "`memories check` shows what is wrong with the file; JSONL can hold it all the same";

@@ -316,16 +316,17 @@ impl SectionMerge {
     /// The edits of a section in one file; `None` if there are none.
     fn update(&self, tier: Tier) -> Option<SectionUpdate> {
         let mut update = self.entries.update(tier);
-        update.name.clone_from(&self.name);
-        let mut wanted = !update.memories.is_empty() || !update.entries.is_empty();
+        let added = &mut update.added;
+        added.name.clone_from(&self.name);
+        let mut wanted = !added.memories.is_empty() || !update.entries.is_empty();
         if tier == Tier::Lasting {
-            update.visits = self.visits;
-            update.episodes.clone_from(&self.episodes);
-            update.first_visit.clone_from(&self.first_visit);
-            update.attempts = self.tried.to_write();
-            update.worked = self.worked.to_write();
-            update.ways = self.ways.to_write();
-            update.seen = self.seen.to_write();
+            added.visits = self.visits;
+            added.episodes.clone_from(&self.episodes);
+            added.first_visit.clone_from(&self.first_visit);
+            added.tried = self.tried.to_write();
+            added.worked = self.worked.to_write();
+            added.ways = self.ways.to_write();
+            added.seen = self.seen.to_write();
             wanted |= self.described;
         }
         wanted.then_some(update)

@@ -229,7 +229,7 @@ impl SectionEntries {
             let memory =
                 || Memory { persistence: tier.written(entry.memory.persistence), ..entry.memory.clone() };
             match entry.number {
-                Some(_) if entry.moves && tier == Tier::Lasting => update.memories.push(memory()),
+                Some(_) if entry.moves && tier == Tier::Lasting => update.added.memories.push(memory()),
                 Some(number) if entry.moves => drop(update.entries.insert(number, EntryEdit::Remove)),
                 Some(number) if entry.tier == tier && entry.superseded => {
                     let reference = entry.memory.reference.clone();
@@ -238,7 +238,7 @@ impl SectionEntries {
                 Some(number) if entry.tier == tier && entry.revised => {
                     update.entries.insert(number, EntryEdit::Revise(memory()));
                 }
-                None if entry.tier == tier => update.memories.push(memory()),
+                None if entry.tier == tier => update.added.memories.push(memory()),
                 _ => {}
             }
         }

@@ -211,7 +211,8 @@ impl Edit {
                 }
                 let entries = revision.into_iter().map(|(at, memory)| (at, EntryEdit::Revise(memory)));
                 let entries = entries.collect();
-                let update = SectionUpdate { memories: new.clone(), entries, ..SectionUpdate::default() };
+                let added = Section { memories: new.clone(), ..Section::default() };
+                let update = SectionUpdate { added, entries };
                 document.update(&[(scope.clone(), update)].into())?;
                 model.memories.extend(new.iter().map(stored));
             }

@@ -186,28 +186,18 @@ fn attempt() -> impl Strategy<Value = Attempt> {
 }
 
 /// Additions to the section of one scope.
-fn addition() -> impl Strategy<Value = (Scope, SectionUpdate)> {
+fn addition() -> impl Strategy<Value = (Scope, Section)> {
     let memories = prop::collection::vec(memory(), 0..6);
     let known = (line(), number(), prop::collection::vec(number(), 0..4));
     (scope(), known, memories, prop::collection::vec(attempt(), 0..4), evidence()).prop_map(
-        |(scope, (name, visits, episodes), memories, attempts, (worked, ways, seen, first_turn))| {
-            let entries = BTreeMap::new();
+        |(scope, (name, visits, episodes), memories, tried, (worked, ways, seen, first_turn))| {
             let first =
                 |turn| Moment { episode: episodes.first().copied(), turn: Some(turn), ..Moment::default() };
             let first_visit = first_turn.filter(|_| !episodes.is_empty()).map(first);
-            let update = SectionUpdate {
-                name,
-                visits,
-                episodes,
-                memories,
-                entries,
-                first_visit,
-                attempts,
-                worked,
-                ways,
-                seen,
-            };
-            (scope, update)
+            let notes = Vec::new();
+            let added =
+                Section { name, visits, episodes, memories, first_visit, tried, worked, ways, seen, notes };
+            (scope, added)
         },
     )
 }
@@ -241,12 +231,12 @@ fn evidence() -> impl Strategy<Value = (Vec<Attempt>, Vec<Way>, Vec<Attempt>, Op
     )
 }
 
-fn additions() -> impl Strategy<Value = BTreeMap<Scope, SectionUpdate>> {
+fn additions() -> impl Strategy<Value = BTreeMap<Scope, Section>> {
     prop::collection::vec(addition(), 0..4).prop_map(|additions| additions.into_iter().map(lawful).collect())
 }
 
 /// Live titles are unique in their section, as in any file that the program wrote.
-fn lawful((scope, mut addition): (Scope, SectionUpdate)) -> (Scope, SectionUpdate) {
+fn lawful((scope, mut addition): (Scope, Section)) -> (Scope, Section) {
     let mut titles: Vec<String> = Vec::new();
     addition.memories.retain(|memory| {
         let title = fold_title(&stored(memory).title);
@@ -260,8 +250,12 @@ fn lawful((scope, mut addition): (Scope, SectionUpdate)) -> (Scope, SectionUpdat
     (scope, addition)
 }
 
+fn updates(additions: BTreeMap<Scope, Section>) -> BTreeMap<Scope, SectionUpdate> {
+    additions.into_iter().map(|(scope, addition)| (scope, addition.into())).collect()
+}
+
 /// A memory with all that the additions hold: ephemeral memories in the session.
-fn remembered(additions: &BTreeMap<Scope, SectionUpdate>) -> Files {
+fn remembered(additions: &BTreeMap<Scope, Section>) -> Files {
     let mut files = files();
     let of = |ephemeral: bool| {
         let mut additions = additions.clone();
@@ -270,11 +264,11 @@ fn remembered(additions: &BTreeMap<Scope, SectionUpdate>) -> Files {
             if ephemeral {
                 addition.memories.iter_mut().for_each(|memory| memory.persistence = Persistence::Permanent);
                 let (memories, name) = (addition.memories.clone(), addition.name.clone());
-                *addition = SectionUpdate { memories, name, ..SectionUpdate::default() };
+                *addition = Section { memories, name, ..Section::default() };
             }
         }
         additions.retain(|_, addition| !ephemeral || !addition.memories.is_empty());
-        additions
+        updates(additions)
     };
     files.lasting.update(&of(false)).unwrap();
     files.session.update(&of(true)).unwrap();
@@ -310,15 +304,15 @@ proptest! {
     #[test]
     fn additions_in_one_pass_say_the_same(additions in additions(), more in additions()) {
         let mut bulk = Document::parse(String::new());
-        bulk.update(&additions).unwrap();
+        bulk.update(&updates(additions.clone())).unwrap();
         let mut single = Document::parse(bulk.clone().into_text().unwrap());
-        bulk.update(&more).unwrap();
+        bulk.update(&updates(more.clone())).unwrap();
         for (scope, addition) in &more {
             let before = single.section(scope).unwrap_or_default();
             for memory in &addition.memories {
                 single.add(scope, &addition.name, memory).unwrap();
             }
-            for attempt in addition.attempts.iter().filter(|attempt| !stored_line(&attempt.action).is_empty()) {
+            for attempt in addition.tried.iter().filter(|attempt| !stored_line(&attempt.action).is_empty()) {
                 single.put_attempt(scope, &addition.name, RegionKind::Tried, attempt, 99).unwrap();
             }
             let section = single.section(scope).unwrap_or_default();
@@ -491,7 +485,7 @@ fn a_reply_and_an_action_take_their_stored_forms() {
         reply: "a\nb".repeat(99),
         result: TryResult::Unknown,
     };
-    let addition = SectionUpdate { attempts: vec![attempt.clone()], ..SectionUpdate::default() };
+    let addition = Section { tried: vec![attempt.clone()], ..Section::default() };
     let files = remembered(&BTreeMap::from([(Scope::World, addition)]));
     let [tried] = &files.lasting.section(&Scope::World).unwrap().tried[..] else { panic!("one") };
     assert_eq!(fold_action(&tried.action), fold_action(&attempt.action));

@@ -17,33 +17,25 @@ use crate::splice::EntryEdit;
 use crate::stored_form::stored;
 use crate::text::stored_line;
 use crate::tree::Document;
-use crate::types::{Attempt, Memory, Moment, Scope, Way, is_same_action};
+use crate::types::{Attempt, Memory, Scope, Way, is_same_action};
 use crate::visits::Visits;
 use crate::ways::write_way;
 
 /// Edits of the section of one scope.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SectionUpdate {
-    /// The name, if the section is new or has none.
-    pub name: String,
-    /// Visits are raised to this number at least.
-    pub visits: u64,
-    /// Episodes of visits.
-    pub episodes: Vec<u64>,
-    /// New memories, in their order.
-    pub memories: Vec<Memory>,
+    /// The name, if the section is new or has none. New memories, in their order. Visits are raised to this number at
+    /// least; the first visit counts where none is known. Of actions and ways, one that is listed already is written
+    /// anew. Notes of a person are left out.
+    pub added: Section,
     /// Edits of entries, by their number among all entries of the scope, from 0.
     pub entries: BTreeMap<usize, EntryEdit>,
-    /// Episode and turn of the first visit, where none is known.
-    pub first_visit: Option<Moment>,
-    /// Tried actions; one that is listed already is written anew.
-    pub attempts: Vec<Attempt>,
-    /// Actions that worked; one that is listed already is written anew.
-    pub worked: Vec<Attempt>,
-    /// Actions that only looked; one that is listed already is written anew.
-    pub seen: Vec<Attempt>,
-    /// Ways; one that is listed already is written anew.
-    pub ways: Vec<Way>,
+}
+
+impl From<Section> for SectionUpdate {
+    fn from(added: Section) -> SectionUpdate {
+        SectionUpdate { added, entries: BTreeMap::new() }
+    }
 }
 
 impl Document {
@@ -56,7 +48,7 @@ impl Document {
         let known: BTreeSet<&Scope> = self.headings().map(|heading| &heading.scope).collect();
         let missing = updates.iter().filter(|(scope, _)| !known.contains(scope));
         let missing: Vec<(Scope, &str)> =
-            missing.map(|(scope, update)| (scope.clone(), update.name.as_str())).collect();
+            missing.map(|(scope, update)| (scope.clone(), update.added.name.as_str())).collect();
         if !missing.is_empty() {
             self.make_sections(missing)?;
         }
@@ -79,20 +71,21 @@ impl Document {
         blocks: &[usize],
         update: &SectionUpdate,
     ) -> Result<(), DocumentError> {
+        let SectionUpdate { added, entries } = update;
         let nameless = blocks.iter().all(|&at| {
             let heading = self.blocks()[at].heading.as_ref();
             heading.is_none_or(|heading| heading.name.is_empty())
         });
-        if nameless && !update.name.trim().is_empty() {
-            self.rename(scope, &update.name)?;
+        if nameless && !added.name.trim().is_empty() {
+            self.rename(scope, &added.name)?;
         }
-        self.edit_entries(blocks, &update.entries);
-        self.add_entries(blocks[0], update.memories.iter().map(stored).collect());
-        self.raise_visits(blocks, update);
-        self.put_ways(blocks, &update.ways);
-        self.put_attempts(blocks, RegionKind::Worked, &update.worked);
-        self.put_attempts(blocks, RegionKind::Seen, &update.seen);
-        self.put_attempts(blocks, RegionKind::Tried, &update.attempts);
+        self.edit_entries(blocks, entries);
+        self.add_entries(blocks[0], added.memories.iter().map(stored).collect());
+        self.raise_visits(blocks, added);
+        self.put_ways(blocks, &added.ways);
+        for kind in RegionKind::ACTIONS {
+            self.put_attempts(blocks, kind, added.attempts(kind));
+        }
         Ok(())
     }
 
@@ -143,20 +136,20 @@ impl Document {
     }
 
     /// Several sections of a scope are read as one: what is missing is added to the first of them.
-    fn raise_visits(&mut self, blocks: &[usize], update: &SectionUpdate) {
-        if update.visits == 0 && update.episodes.is_empty() && update.first_visit.is_none() {
+    fn raise_visits(&mut self, blocks: &[usize], added: &Section) {
+        if added.visits == 0 && added.episodes.is_empty() && added.first_visit.is_none() {
             return;
         }
         let all: Vec<Visits> = blocks.iter().map(|&block| self.visits_of(block)).collect();
         let counted = all.iter().fold(0, |sum: u64, visits| sum.saturating_add(visits.count));
         let mut listed: BTreeSet<u64> = all.iter().flat_map(|visits| &visits.episodes).copied().collect();
-        let missing = update.visits.saturating_sub(counted);
+        let missing = added.visits.saturating_sub(counted);
         let mut visits = self.visits_of(blocks[0]);
         visits.count = visits.count.saturating_add(missing);
         let before = visits.episodes.len();
-        visits.episodes.extend(update.episodes.iter().filter(|&&episode| listed.insert(episode)));
+        visits.episodes.extend(added.episodes.iter().filter(|&&episode| listed.insert(episode)));
         let first =
-            update.first_visit.as_ref().filter(|_| all.iter().all(|visits| visits.first_turn.is_none()));
+            added.first_visit.as_ref().filter(|_| all.iter().all(|visits| visits.first_turn.is_none()));
         let first = first.filter(|first| first.episode == visits.episodes.first().copied());
         let first_turn = first.and_then(|first| first.turn);
         visits.first_turn = visits.first_turn.or(first_turn);

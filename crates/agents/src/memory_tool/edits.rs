@@ -11,7 +11,7 @@ use crate::memory_tool::path::{ToolPath, below, is_in, parent, shown};
 use crate::memory_tool::tree::{StoredFile, Tree};
 use memories_document::types::text::composed;
 use memories_document::types::{Author, Category, Memory, Outcome, Scope};
-use memories_document::{EntryEdit, SectionUpdate, stored};
+use memories_document::{EntryEdit, Section, stored};
 use memories_llm::redact::redact;
 use memories_notebook::authority::{Authority, protection};
 use memories_notebook::authorship::Repeated;
@@ -224,8 +224,8 @@ fn keep_folder(draft: &mut Draft<'_>, folder: &str) -> Result<(), NotebookError>
         return Ok(());
     }
     let scope = new_scope(&draft.files.lasting, folder);
-    let section = SectionUpdate { name: name_of(folder), ..SectionUpdate::default() };
-    Ok(draft.files.lasting.update(&[(scope, section)].into())?)
+    let section = Section { name: name_of(folder), ..Section::default() };
+    Ok(draft.files.lasting.update(&[(scope, section.into())].into())?)
 }
 
 /// The file of a command that gives it another content.

@@ -9,7 +9,7 @@ use crate::merge::values::Three;
 use crate::parser::RegionKind;
 use crate::section::Section;
 use crate::tree::Document;
-use crate::types::{Attempt, Scope, Way};
+use crate::types::{Scope, Way};
 
 /// The sections of one scope in the three texts.
 pub(super) struct Sections<'a> {
@@ -108,15 +108,8 @@ fn merge_evidence(merged: &mut Document, scope: &Scope, blocks: &[usize], bodies
     if !put.is_empty() {
         merged.put_ways(blocks, &put);
     }
-    fn of_kind(section: &Section, kind: RegionKind) -> &[Attempt] {
-        match kind {
-            RegionKind::Worked => &section.worked,
-            RegionKind::Seen => &section.seen,
-            _ => &section.tried,
-        }
-    }
     for kind in RegionKind::ACTIONS {
-        let changes = merge_attempts(scope, &three.of(|section| of_kind(section, kind)));
+        let changes = merge_attempts(scope, &three.of(|section| section.attempts(kind)));
         if !changes.is_empty() {
             merged.edit_attempts(blocks, kind, |lists| {
                 changes.gone.iter().for_each(|action| {

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use memories::document::{Document, DocumentError, EntryEdit, RegionKind, SectionUpdate};
+use memories::document::{Document, DocumentError, EntryEdit, RegionKind, Section, SectionUpdate};
 use memories::types::{
     Attempt, Category, Cause, FolderPath, Memory, Moment, Persistence, Provenance, Reference, Scope, Span,
     Status, TryResult, Way, fold_action,
@@ -394,12 +394,9 @@ impl Change {
                     turn,
                     ..Attempt::default()
                 };
-                let update = SectionUpdate {
-                    name: name(scope).to_owned(),
-                    worked: vec![worked],
-                    ..SectionUpdate::default()
-                };
-                document.update(&BTreeMap::from([(scope.clone(), update)]))
+                let added =
+                    Section { name: name(scope).to_owned(), worked: vec![worked], ..Section::default() };
+                document.update(&BTreeMap::from([(scope.clone(), added.into())]))
             }
             Change::Walk(from, way) => {
                 let scope = Scope::Location(*from);
@@ -433,16 +430,16 @@ fn again(
     let once_more = |one: &Attempt| Attempt { count: one.count + 1, episode, turn, ..one.clone() };
     let mut updates: Vec<(Scope, SectionUpdate)> = Vec::new();
     for (scope, section) in document.sections() {
-        let mut push = |update| updates.push((scope.clone(), update));
+        let mut push = |added: Section| updates.push((scope.clone(), added.into()));
         for tried in &section.tried {
-            push(SectionUpdate { attempts: vec![once_more(tried)], ..SectionUpdate::default() });
+            push(Section { tried: vec![once_more(tried)], ..Section::default() });
         }
         for worked in &section.worked {
-            push(SectionUpdate { worked: vec![once_more(worked)], ..SectionUpdate::default() });
+            push(Section { worked: vec![once_more(worked)], ..Section::default() });
         }
         for way in &section.ways {
             let way = Way { count: way.count + 1, episode, turn, ..way.clone() };
-            push(SectionUpdate { ways: vec![way], ..SectionUpdate::default() });
+            push(Section { ways: vec![way], ..Section::default() });
         }
     }
     let Some(at) = at.checked_rem(updates.len()) else { return Ok(()) };
