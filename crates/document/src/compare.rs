@@ -48,9 +48,9 @@ pub struct SectionDifference {
     /// Visits and episodes before and after, if they differ.
     pub visits: Option<[Visits; 2]>,
     /// Memories that differ: those of the newer state in its order, then removed ones.
-    pub memories: Vec<MemoryDifference>,
+    pub memories: Vec<Difference<Memory>>,
     /// Tried actions that differ, in the same order.
-    pub tried: Vec<AttemptDifference>,
+    pub tried: Vec<Difference<Attempt>>,
     /// Ways, actions that worked and what was seen, a line each.
     pub evidence: Vec<LineDifference>,
     /// Lines written by people.
@@ -78,28 +78,40 @@ pub struct Visits {
     pub episodes: Vec<u64>,
 }
 
-/// A difference between memories.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum MemoryDifference {
-    /// Only the new text has it.
-    Added(Memory),
-    /// Only the old text has it.
-    Removed(Memory),
-    /// The text or a field changed.
-    Changed(Box<[Memory; 2]>),
-    /// The memory was live before and is not any more.
-    Superseded(Box<[Memory; 2]>),
+/// A difference between two states of a memory or an action; a state that lacks it has none.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Difference<T> {
+    /// The kind.
+    pub change: Change,
+    /// The older form.
+    pub before: Option<T>,
+    /// The newer form.
+    pub after: Option<T>,
 }
 
-/// A difference between tried actions.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AttemptDifference {
-    /// Only the new text has it.
-    Added(Attempt),
-    /// Only the old text has it.
-    Removed(Attempt),
-    /// The old and the new form.
-    Changed([Attempt; 2]),
+/// The kind of a difference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    /// Only the newer state has it.
+    Added,
+    /// Only the older state has it.
+    Removed,
+    /// Both have it, in other forms.
+    Changed,
+    /// A memory was live before and is not any more.
+    Superseded,
+}
+
+impl<T: Clone> Difference<T> {
+    fn of(before: Option<&T>, after: Option<&T>) -> Difference<T> {
+        let change = match (before, after) {
+            (None, _) => Change::Added,
+            (_, None) => Change::Removed,
+            _ => Change::Changed,
+        };
+        Difference { change, before: before.cloned(), after: after.cloned() }
+    }
 }
 
 /// A line that is in only one state.
@@ -182,7 +194,7 @@ fn compare_scope(scope: &Scope, before: &Document, after: &Document) -> Option<S
 /// Decides whether an older memory and a newer one are the same.
 type Rule = fn(&Memory, &Memory) -> bool;
 
-fn compare_memories(before: &[Memory], after: &[Memory]) -> Vec<MemoryDifference> {
+fn compare_memories(before: &[Memory], after: &[Memory]) -> Vec<Difference<Memory>> {
     let mut old: Vec<Option<&Memory>> = before.iter().map(Some).collect();
     let mut partners: Vec<Option<&Memory>> = vec![None; after.len()];
     // The most certain pairs first: equal memories, then live ones with the same title, and so on.
@@ -200,20 +212,16 @@ fn compare_memories(before: &[Memory], after: &[Memory]) -> Vec<MemoryDifference
     }
     let mut differences = Vec::new();
     for (new, partner) in after.iter().zip(partners) {
-        match partner {
-            None => differences.push(MemoryDifference::Added(new.clone())),
-            Some(old) if old == new => {}
-            Some(old) => {
-                let pair = Box::new([old.clone(), new.clone()]);
-                differences.push(if old.is_live() && !new.is_live() {
-                    MemoryDifference::Superseded(pair)
-                } else {
-                    MemoryDifference::Changed(pair)
-                });
-            }
+        if partner == Some(new) {
+            continue;
         }
+        let mut difference = Difference::of(partner, Some(new));
+        if partner.is_some_and(|old| old.is_live() && !new.is_live()) {
+            difference.change = Change::Superseded;
+        }
+        differences.push(difference);
     }
-    differences.extend(old.into_iter().flatten().cloned().map(MemoryDifference::Removed));
+    differences.extend(old.into_iter().flatten().map(|old| Difference::of(Some(old), None)));
     differences
 }
 
@@ -221,20 +229,20 @@ fn titled(old: &Memory, new: &Memory) -> bool {
     same_title(&old.title, &new.title)
 }
 
-fn compare_attempts(before: &[Attempt], after: &[Attempt]) -> Vec<AttemptDifference> {
+fn compare_attempts(before: &[Attempt], after: &[Attempt]) -> Vec<Difference<Attempt>> {
     let mut old: Vec<(String, Option<&Attempt>)> =
         before.iter().map(|attempt| (fold_action(&attempt.action), Some(attempt))).collect();
     let mut differences = Vec::new();
     for new in after {
         let action = fold_action(&new.action);
         let same = |(other, slot): &&mut (String, Option<&Attempt>)| slot.is_some() && *other == action;
-        match old.iter_mut().find(same).and_then(|(_, slot)| slot.take()) {
-            None => differences.push(AttemptDifference::Added(new.clone())),
-            Some(old) if old == new => {}
-            Some(old) => differences.push(AttemptDifference::Changed([old.clone(), new.clone()])),
+        let old = old.iter_mut().find(same).and_then(|(_, slot)| slot.take());
+        if old != Some(new) {
+            differences.push(Difference::of(old, Some(new)));
         }
     }
-    differences.extend(old.into_iter().filter_map(|(_, slot)| slot.cloned()).map(AttemptDifference::Removed));
+    let gone = old.into_iter().filter_map(|(_, slot)| slot);
+    differences.extend(gone.map(|old| Difference::of(Some(old), None)));
     differences
 }
 
@@ -275,6 +283,13 @@ pub fn compare_words(before: &str, after: &str) -> Vec<Words> {
 /// Compares two texts line by line.
 pub fn compare_lines(before: &str, after: &str) -> Vec<Words> {
     runs(&TextDiff::from_lines(before, after))
+}
+
+/// The number of lines that only one of two texts has.
+pub fn changed_lines(before: &str, after: &str) -> usize {
+    let runs = compare_lines(before, after);
+    let changed = runs.iter().filter(|run| run.presence != Presence::Kept);
+    changed.map(|run| run.text.lines().count()).sum()
 }
 
 fn runs(diff: &TextDiff<'_, '_, str>) -> Vec<Words> {
@@ -322,14 +337,11 @@ mod tests {
         let seen: Vec<String> = first
             .memories
             .iter()
-            .map(|difference| match difference {
-                MemoryDifference::Added(memory) => format!("+{}", memory.title),
-                MemoryDifference::Removed(memory) => format!("-{}", memory.title),
-                MemoryDifference::Changed(pair) => format!("~{}", pair[1].title),
-                MemoryDifference::Superseded(pair) => format!("x{}", pair[1].title),
+            .map(|Difference { change, before, after }| {
+                format!("{change:?} {}", after.as_ref().or(before.as_ref()).unwrap().title)
             })
             .collect();
-        assert_eq!(seen, ["~Changed", "xOld", "+New", "-Gone"]);
+        assert_eq!(seen, ["Changed Changed", "Superseded Old", "Added New", "Removed Gone"]);
         assert_eq!(first.tried.len(), 2);
         assert_eq!(first.visits.as_ref().map(|visits| visits[1].visits), Some(2));
         assert_eq!(first.other, [LineDifference { presence: Presence::Added, line: "#### Mine".to_owned() }]);

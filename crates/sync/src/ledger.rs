@@ -12,7 +12,7 @@ use crate::options::Options;
 use crate::remote::{Fetched, Item, Put, Remote, Version};
 use crate::report::SyncReport;
 use memories_document::Document;
-use memories_document::compare::{Presence, compare_lines};
+use memories_document::compare::changed_lines;
 use memories_document::counts::add_counts;
 use memories_document::merge::merge_keeping_both;
 use memories_document::types::Outcome;
@@ -387,9 +387,7 @@ fn take(draft: &mut Draft<'_>, ours: &str, merged: &str, said: &str) -> Result<O
         text = document.into_text()?;
     }
     if text != present {
-        let runs = compare_lines(&present, &text);
-        let changed = runs.iter().filter(|run| run.presence != Presence::Kept);
-        let lines: usize = changed.map(|run| run.text.lines().count()).sum();
+        let lines = changed_lines(&present, &text);
         draft.replace_text(text);
         draft.note(Entry::<()> {
             outcome: Some(Outcome::Synced.into()),

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::cli::commands::common::read_existing;
@@ -13,8 +12,8 @@ use crate::cli::git::GitError;
 use crate::cli::git_file::GitFile;
 use crate::cli::paint;
 use memories_document::compare::{
-    AttemptDifference, Comparison, LineDifference, MemoryDifference, Presence, SectionDifference, Visits,
-    Words, compare, compare_lines, compare_words,
+    Change, Comparison, Difference, LineDifference, Presence, SectionDifference, Visits, Words, compare,
+    compare_lines, compare_words,
 };
 use memories_document::evidence::write_attempt;
 use memories_document::fields::write_fields;
@@ -176,23 +175,19 @@ fn render_section(section: &SectionDifference) -> String {
     if let Some([before, after]) = &section.visits {
         out.push_str(&format!("  ~ {} -> {}\n", visits(before), visits(after)));
     }
-    for memory in &section.memories {
-        out.push_str(&match memory {
-            MemoryDifference::Added(memory) => whole_memory('+', memory),
-            MemoryDifference::Removed(memory) => whole_memory('-', memory),
-            MemoryDifference::Changed(pair) => changed_memory('~', pair),
-            MemoryDifference::Superseded(pair) => changed_memory('x', pair),
-        });
+    for Difference { change, before, after } in &section.memories {
+        match (before, after) {
+            (Some(before), Some(after)) => out.push_str(&changed_memory(*change, before, after)),
+            _ => out.extend(before.iter().chain(after).map(|memory| whole_memory(mark(*change), memory))),
+        }
     }
-    for attempt in &section.tried {
+    for Difference { change, before, after } in &section.tried {
         let line = |attempt: &Attempt| write_attempt(attempt)[2..].to_owned();
-        out.push_str(&match attempt {
-            AttemptDifference::Added(attempt) => format!("  + tried {}\n", line(attempt)),
-            AttemptDifference::Removed(attempt) => format!("  - tried {}\n", line(attempt)),
-            AttemptDifference::Changed([before, after]) => {
-                format!("  ~ tried {}\n", words(&line(before), &line(after)))
-            }
-        });
+        let said = match (before, after) {
+            (Some(before), Some(after)) => words(&line(before), &line(after)),
+            _ => before.iter().chain(after).map(line).collect(),
+        };
+        out.push_str(&format!("  {} tried {said}\n", mark(*change)));
     }
     out.extend(section.evidence.iter().chain(&section.other).map(render_line));
     out
@@ -206,6 +201,16 @@ fn visits(visits: &Visits) -> String {
     }
 }
 
+/// The mark of a line about a difference.
+fn mark(change: Change) -> char {
+    match change {
+        Change::Added => '+',
+        Change::Removed => '-',
+        Change::Changed => '~',
+        Change::Superseded => 'x',
+    }
+}
+
 fn whole_memory(mark: char, memory: &Memory) -> String {
     let mut out = format!("  {mark} {}\n", entry_line(memory));
     for line in memory.text.lines() {
@@ -214,14 +219,13 @@ fn whole_memory(mark: char, memory: &Memory) -> String {
     out
 }
 
-fn changed_memory(mark: char, [before, after]: &[Memory; 2]) -> String {
-    let mut out = match mark {
-        'x' => format!("  x {}\n", entry_line(after)),
-        _ => format!("  {mark} {}\n", changed_line(before, after)),
-    };
+fn changed_memory(change: Change, before: &Memory, after: &Memory) -> String {
+    let is_struck = change == Change::Superseded;
+    let line = if is_struck { entry_line(after) } else { changed_line(before, after) };
+    let mut out = format!("  {} {line}\n", mark(change));
     match after.reference.as_ref().map(|reference| &reference.cause) {
-        Some(Cause::SupersededBy(title)) if mark == 'x' => out.push_str(&format!("      by \"{title}\"\n")),
-        Some(Cause::Invalidated(reason)) if mark == 'x' => {
+        Some(Cause::SupersededBy(title)) if is_struck => out.push_str(&format!("      by \"{title}\"\n")),
+        Some(Cause::Invalidated(reason)) if is_struck => {
             out.push_str(&format!("      proven wrong: \"{reason}\"\n"));
         }
         _ => {}
@@ -290,29 +294,17 @@ fn section_json(authors: &Authors, section: &SectionDifference) -> Value {
     let object = |memory: &Memory| {
         MemoryObject::of(&section.scope, &section.name, memory, authors.of(&section.scope, memory))
     };
-    let changed = |change: &str, [before, after]: &[Memory; 2]| {
-        let mut value = change_json(change, Some(&object(before)), Some(&object(after)));
-        value["words"] = json!(compare_words(&before.text, &after.text));
+    let memories = section.memories.iter().map(|Difference { change, before, after }| {
+        let [old, new] = [before, after].map(|memory| memory.as_ref().map(object));
+        let mut value = json!({"change": change, "before": old, "after": new});
+        if let (Some(before), Some(after)) = (before, after) {
+            value["words"] = json!(compare_words(&before.text, &after.text));
+        }
         value
-    };
-    let memories = section.memories.iter().map(|memory| match memory {
-        MemoryDifference::Added(memory) => change_json("added", None, Some(&object(memory))),
-        MemoryDifference::Removed(memory) => change_json("removed", Some(&object(memory)), None),
-        MemoryDifference::Changed(pair) => changed("changed", pair),
-        MemoryDifference::Superseded(pair) => changed("superseded", pair),
-    });
-    let tried = section.tried.iter().map(|attempt| match attempt {
-        AttemptDifference::Added(attempt) => change_json("added", None, Some(attempt)),
-        AttemptDifference::Removed(attempt) => change_json("removed", Some(attempt), None),
-        AttemptDifference::Changed([before, after]) => change_json("changed", Some(before), Some(after)),
     });
     json!({
         "scope": section.scope, "name": section.name, "name_before": section.name_before,
         "presence": section.presence, "visits": section.visits, "memories": memories.collect::<Value>(),
-        "tried": tried.collect::<Value>(), "evidence": section.evidence, "other": section.other,
+        "tried": section.tried, "evidence": section.evidence, "other": section.other,
     })
-}
-
-fn change_json<T: Serialize>(change: &str, before: Option<&T>, after: Option<&T>) -> Value {
-    json!({"change": change, "before": before, "after": after})
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
-use memories_document::compare::{Presence, compare_lines};
+use memories_document::compare::changed_lines;
 use memories_document::conflict::conflicts;
 use memories_document::merge::{Labels, MergeConflict, Merged, merge};
 use memories_document::types::Outcome;
@@ -74,13 +74,6 @@ pub(super) fn side_text(text: String, shown: PathBuf, side: &str) -> Result<Stri
 /// Puts a merged text in place of the present one, in the transaction of its file.
 pub(super) fn put(draft: &mut Draft<'_>, present: &str, merged: &str) {
     draft.rewrite(Outcome::Merged, merged.to_owned(), changed_lines(present, merged));
-}
-
-/// Number of lines that were added or removed.
-fn changed_lines(before: &str, after: &str) -> usize {
-    let runs = compare_lines(before, after);
-    let changed = runs.iter().filter(|run| run.presence != Presence::Kept);
-    changed.map(|run| run.text.lines().count()).sum()
 }
 
 /// Conflicts as JSON answers have them.
