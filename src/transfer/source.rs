@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 use crate::transfer::place::PlaceReference;
 use memories_document::Section;
 use memories_document::types::Memory;
@@ -75,7 +77,7 @@ pub struct TransferSource {
 }
 
 /// Content of a source that is not imported.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LeftOut {
     /// The name of the part: "`mood`", "rows of the table `notes`".
     pub what: String,

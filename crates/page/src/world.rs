@@ -146,7 +146,7 @@ impl World {
             let before = first.checked_sub(1).and_then(|at| versions.list[at].1.as_ref());
             SectionData {
                 scope,
-                kind: kind(scope),
+                kind: scope.into(),
                 id: if let Scope::Location(id) = scope { Some(*id) } else { None },
                 versions: packed_versions(before, &versions.list[first..]),
             }
@@ -175,20 +175,6 @@ impl World {
             texts: parts.texts().len(),
             strings: self.strings.list().len(),
         }
-    }
-}
-
-fn kind(scope: &Scope) -> &'static str {
-    match scope {
-        Scope::Location(_) => "location",
-        Scope::Npc(_) => "npc",
-        Scope::World => "world",
-        Scope::Agent(_) => "agent",
-        Scope::Scene => "scene",
-        Scope::Dialogue => "dialogue",
-        Scope::Game => "game",
-        Scope::Folder(_) => "folder",
-        Scope::Topic(_) => "topic",
     }
 }
 

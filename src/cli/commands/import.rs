@@ -326,13 +326,6 @@ impl ImportAnswer<'_> {
         }
     }
 
-    fn left_out_json(&self) -> Value {
-        let left_out = self.source.left_out.iter();
-        left_out
-            .map(|LeftOut { what, count, why }| json!({"what": what, "count": count, "why": why}))
-            .collect()
-    }
-
     fn json(&self, store: &Store) -> Value {
         let report = self.report;
         let unstored = |list: &[Unstored], key: &str| -> Value {
@@ -350,7 +343,7 @@ impl ImportAnswer<'_> {
             "duplicates": unstored(&report.duplicates, "entry"), "skipped": unstored(&report.skipped, "why"),
             "failed": failed, "new_section_count": report.new_sections, "tried_count": report.tried,
             "masked_count": report.masked,
-            "unknown_keys": self.source.unknown, "left_out": self.left_out_json(), "warnings": report.warnings,
+            "unknown_keys": self.source.unknown, "left_out": self.source.left_out, "warnings": report.warnings,
         })
     }
 }

@@ -113,11 +113,8 @@ fn show(cli: Cli<'_>, backups: &[Backup]) -> Result<u8, Failure> {
     };
     if cli.ui.json {
         let backups = backups.iter().map(|backup| {
-            let before = backup.before.as_ref().map(
-                |before| json!({"command": before.command, "episode": before.episode, "text": before.text}),
-            );
             json!({"number": backup.number, "modified": modified(backup), "bytes": backup.size,
-                "before": before, "ends_episode": backup.ends})
+                "before": backup.before, "ends_episode": backup.ends})
         });
         return cli.ui.json_answer(&json!({"backups": backups.collect::<Value>()}));
     }

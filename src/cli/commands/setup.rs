@@ -185,23 +185,13 @@ impl File {
 
     fn json(&self, options: &Options<'_>) -> Value {
         let states = self.result.as_ref().map(|change| change.states.as_slice()).unwrap_or_default();
-        let entry = |(entry, state): (&String, &State)| json!({"entry": entry, "state": name_of(*state)});
+        let entry = |(entry, state): (&String, &State)| json!({"entry": entry, "state": <&str>::from(state)});
         json!({
             "path": self.path.display().to_string(),
             "outcome": self.outcome(options),
             "diff": self.diff(),
             "entries": self.entries.iter().zip(states).map(entry).collect::<Vec<_>>(),
         })
-    }
-}
-
-fn name_of(state: State) -> &'static str {
-    match state {
-        State::Missing => "missing",
-        State::Present => "present",
-        State::Outdated => "outdated",
-        State::Changed => "changed",
-        State::Foreign => "foreign",
     }
 }
 

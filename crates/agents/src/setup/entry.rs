@@ -26,7 +26,8 @@ pub struct Entry {
 }
 
 /// The relation of a configuration to an entry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum State {
     /// The entry is not there.
     Missing,

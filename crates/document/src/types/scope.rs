@@ -10,7 +10,8 @@ use crate::types::folder::{FolderError, FolderPath};
 use crate::types::hint::{Advice, Hint};
 
 /// The subject of a memory: the key of a section of the file.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Scope {
     /// A place, by the game engine's integer id.
     Location(u64),
