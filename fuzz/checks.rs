@@ -113,8 +113,14 @@ fn a_memory_is_one_memory(text: &str) {
     };
     let before = Memory::new(note(), "Before", "One.");
     let after = Memory::new(note(), "After", "Another.");
-    let attempt =
-        Attempt { action: title, count: 1, episode: Some(1), turn: None, reply, result: TryResult::Unknown };
+    let attempt = Attempt {
+        action: title,
+        count: 1,
+        episode: Some(1),
+        reply,
+        result: TryResult::Unknown,
+        ..Attempt::default()
+    };
     let mut document = Document::parse(String::new());
     for memory in [&before, &hostile, &after] {
         document.add(&scope, &hostile.title, memory).expect("nothing is open in a file of ours");

@@ -13,12 +13,14 @@ use super::group::Group;
 use super::tools::Toolbox;
 use super::{prompts, resources};
 use memories_document::types::Anchor;
-use memories_notebook::{AnchoredFiles, Clock, FileState};
+use memories_notebook::{AnchoredFiles, Clock, FileState, Notebook};
+use memories_record::turn::Turn;
+use memories_record::{Judge, RecordSettings, Recorder};
 use memories_store::Store;
 
 #[path = "../../tests/support/witnessed_world.rs"]
 mod witnessed_world;
-use witnessed_world::{AGENTS, World, worlds};
+use witnessed_world::{AGENTS, Play, World, plays, worlds};
 
 /// A memory outside of any repository.
 #[derive(Debug)]
@@ -90,6 +92,10 @@ fn questions() -> Vec<(&'static str, Value)> {
         ("check_similar_situations", json!({"context": "a lamp stands there"})),
         ("memory_status", json!({})),
         ("check_action", json!({"location": "1", "action": "take lamp"})),
+        ("check_action", json!({"location": "2", "action": "open door"})),
+        ("unexplored", json!({})),
+        ("next_steps", json!({})),
+        ("find_path", json!({"to": "3"})),
         ("find_path", json!({"to": "2", "from": "1"})),
         ("unexplored", json!({"from": "1"})),
         ("next_steps", json!({"from": "1"})),
@@ -125,13 +131,13 @@ fn changes(world: &World, at: usize) -> Vec<(&'static str, Value, usize)> {
     ]
 }
 
-fn look(world: &World, memories: &Memories, agent: &str) {
+fn look(memories: &Memories, keeps: impl Fn(&str, &str)) {
     for (tool, arguments) in questions() {
-        world.assert_kept(agent, tool, &said(memories, tool, arguments));
+        keeps(tool, &said(memories, tool, arguments));
     }
     for section in resources::list(memories).unwrap() {
         let text = resources::read(memories, &section.uri).unwrap().map(String::from).unwrap_or_default();
-        world.assert_kept(agent, &section.uri, &format!("{}\n{text}", &*section.name));
+        keeps(&section.uri, &format!("{}\n{text}", &*section.name));
     }
     let toolbox = Toolbox::new(<Group as VariantArray>::VARIANTS, false, true);
     let arguments =
@@ -140,7 +146,7 @@ fn look(world: &World, memories: &Memories, agent: &str) {
         let wanted = prompt.arguments.iter().map(|one| (one.name.to_owned(), arguments[one.name].clone()));
         let wanted: Map<String, Value> = wanted.collect();
         let text = prompt.render(memories, &Watcher::new(|_| ()), &toolbox, &wanted).unwrap();
-        world.assert_kept(agent, prompt.name, &text);
+        keeps(prompt.name, &text);
     }
 }
 
@@ -152,7 +158,7 @@ fn check(world: &World) {
     let store = Store::open(&path, Duration::from_secs(10)).unwrap();
     for agent in AGENTS {
         let memories = serve(&store, agent);
-        look(world, &memories, agent);
+        look(&memories, |door, said| world.assert_kept(agent, door, said));
         let status = said(&memories, "memory_status", json!({}));
         let known = (0..world.entries.len()).filter(|at| world.knows(agent, *at)).count();
         let counted = memories.snapshot().unwrap().entries().len();
@@ -187,4 +193,34 @@ fn no_door_of_an_agent_gives_away_what_others_witnessed() {
     let is_set = std::env::var_os("PROPTEST_CASES").is_some();
     let config = if is_set { default } else { ProptestConfig { cases: 6, ..default } };
     proptest!(config, |(world in worlds())| check(&world));
+}
+
+fn check_play(play: &Play) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path().join("Memories.md"), Duration::from_secs(10)).unwrap();
+    let notebook = Notebook::new(store.clone(), Clock::fixed("2026-01-31T10:40:00Z"));
+    let settings = RecordSettings::default();
+    let recorder = Recorder { notebook: &notebook, judge: Judge::Rules, settings: &settings };
+    for line in play.lines().lines() {
+        recorder.record(Turn::from_json(line).unwrap()).unwrap();
+    }
+    for agent in AGENTS {
+        look(&serve(&store, agent), |door, said| play.assert_kept(agent, door, said));
+    }
+    for (action, reply) in [("take lamp", "It is fixed to the wall."), ("open door", "It is locked.")] {
+        for (agent, present) in [("alex", &[][..]), ("marta", &["casey"]), ("jordan", &[])] {
+            let turn = json!({"location": 1, "action": action, "response": reply, "present": present});
+            let said = said(&serve(&store, agent), "record_turn", turn);
+            // Who records at a place is told its name.
+            play.assert_kept(agent, "record_turn", &said.to_lowercase().replace("pq0k", ""));
+        }
+    }
+}
+
+#[test]
+fn no_door_of_an_agent_gives_away_what_was_said_in_its_absence() {
+    let default = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
+    let is_set = std::env::var_os("PROPTEST_CASES").is_some();
+    let config = if is_set { default } else { ProptestConfig { cases: 6, ..default } };
+    proptest!(config, |(play in plays())| check_play(&play));
 }

@@ -276,7 +276,7 @@ fn secrets_of(memory: &Memory) -> Vec<&'static str> {
 
 impl SectionMerge {
     fn begin(lasting: Option<&Section>, session: Option<&Section>) -> SectionMerge {
-        let key = |attempt: &Attempt| fold_action(&attempt.action);
+        let key = |attempt: &Attempt| attempt.witnesses.keyed(fold_action(&attempt.action));
         let lists = || lasting.into_iter();
         SectionMerge {
             entries: SectionEntries::of(lasting, session),
@@ -337,7 +337,8 @@ impl SectionMerge {
 fn take_attempt(list: &mut CountMerge<String, Attempt>, attempt: &Attempt) -> bool {
     let attempt = Attempt { action: stored_line(&attempt.action), ..attempt.clone() };
     let action = fold_action(&attempt.action);
-    !action.is_empty() && list.take(action, attempt, |attempt| attempt.count)
+    let key = attempt.witnesses.keyed(action.clone());
+    !action.is_empty() && list.take(key, attempt, |attempt| attempt.count)
 }
 
 /// Applies the edits of all sections to both files.

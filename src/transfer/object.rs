@@ -16,7 +16,8 @@ use memories_document::types::fields::{
 };
 use memories_document::types::text::truncate;
 use memories_document::types::{
-    Attempt, Category, Cause, Memory, Moment, Provenance, Reference, Scope, TryResult, clamp_importance,
+    Attempt, Category, Cause, Memory, Moment, Provenance, Reference, Scope, TryResult, Witnesses,
+    clamp_importance,
 };
 use memories_record::turn::{category, date};
 
@@ -71,14 +72,14 @@ const FIELD_KEYS: [&str; 16] = [
 ];
 
 /// Keys of an action in a list.
-const ACTION_KEYS: &[&str] = &["action", "count", "episode", "turn", "reply", "result"];
+const ACTION_KEYS: &[&str] = &["action", "count", "episode", "turn", "reply", "result", "witnesses"];
 
 /// Lists of a section, with the keys of their items.
 const EVIDENCE_KEYS: [(&str, &[&str]); 4] = [
     ("tried", ACTION_KEYS),
     ("worked", ACTION_KEYS),
     ("seen", ACTION_KEYS),
-    ("ways", &["action", "to", "name", "count", "episode", "turn", "after"]),
+    ("ways", &["action", "to", "name", "count", "episode", "turn", "after", "witnesses"]),
 ];
 
 /// A memory as an object.
@@ -315,7 +316,15 @@ pub(crate) fn read_attempt(value: &Value) -> Result<Attempt, String> {
         turn: fields.read("turn", count)?,
         reply: fields.read("reply", text)?.unwrap_or_default(),
         result: fields.read("result", result)?.unwrap_or_default(),
+        witnesses: fields.read("witnesses", witnesses)?.unwrap_or_default(),
     })
+}
+
+/// Reads who knows an action: a list of ids, or a text with commas.
+fn witnesses(value: &Value) -> Result<Witnesses, Expected> {
+    let listed =
+        value.as_str().map(|ids| ids.split(',').filter(|id| !id.is_empty()).map(Value::from).collect());
+    serde_json::from_value(listed.unwrap_or_else(|| value.clone())).map_err(|_| "a list of ids".into())
 }
 
 /// Reads what came of an action.

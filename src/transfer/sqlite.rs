@@ -44,7 +44,8 @@ CREATE TABLE places (
     scope TEXT PRIMARY KEY, name TEXT NOT NULL, visits, episodes TEXT NOT NULL, evidence TEXT NOT NULL DEFAULT '{}'
 );
 CREATE TABLE tried (
-    scope TEXT NOT NULL, action TEXT NOT NULL, count, episode, turn, reply TEXT NOT NULL, result TEXT
+    scope TEXT NOT NULL, action TEXT NOT NULL, count, episode, turn, reply TEXT NOT NULL, result TEXT,
+    witnesses TEXT
 );
 ";
 
@@ -83,7 +84,7 @@ pub fn write(sections: &[(Scope, Section)]) -> Result<Vec<u8>, Refused> {
 
 fn fill(connection: &Connection, sections: &[(Scope, Section)]) -> rusqlite::Result<()> {
     let mut place = connection.prepare("INSERT INTO places VALUES (?, ?, ?, ?, ?)")?;
-    let mut tried = connection.prepare("INSERT INTO tried VALUES (?, ?, ?, ?, ?, ?, ?)")?;
+    let mut tried = connection.prepare("INSERT INTO tried VALUES (?, ?, ?, ?, ?, ?, ?, ?)")?;
     let mut row = connection.prepare(
         "INSERT INTO memories (session_id, turn_number, content, importance, location, score, moves, timestamp, \
          fields) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -97,10 +98,11 @@ fn fill(connection: &Connection, sections: &[(Scope, Section)]) -> rusqlite::Res
         place.execute(params![key, section.name, cell(section.visits), episodes, evidence])?;
         for attempt in &section.tried {
             let (episode, turn) = (attempt.episode.map(cell), attempt.turn.map(cell));
-            let Attempt { action, count, reply, result, .. } = attempt;
+            let Attempt { action, count, reply, result, witnesses, .. } = attempt;
+            let witnesses = witnesses.ids().map(|ids| ids.join(","));
             let result = json!(result).as_str().map(str::to_owned);
             let count = cell(*count);
-            tried.execute(params![key, action, count, episode, turn, reply, result])?;
+            tried.execute(params![key, action, count, episode, turn, reply, result, witnesses])?;
         }
         let location = match scope {
             Scope::Location(id) if section.name.is_empty() => id.to_string(),

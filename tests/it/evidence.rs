@@ -115,7 +115,7 @@ proptest! {
         let (action, name) = (stored_line(&action), stored_line(&name));
         prop_assume!(!action.is_empty() && !name.is_empty());
         let mut document = Document::parse(String::new());
-        let way = Way { action, to: 2, name, count: 1, episode: None, turn: None, after: Vec::new() };
+        let way = Way { action, to: 2, name, count: 1, episode: None, turn: None, after: Vec::new(), witnesses: Default::default() };
         document.put_way(&HALL, "Hall", &way).unwrap();
         let file = document.into_text().unwrap();
         let (folder, store) = store();

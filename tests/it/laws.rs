@@ -270,6 +270,7 @@ impl Edit {
                     turn: Some(4),
                     reply: reply.clone(),
                     result: TryResult::Unknown,
+                    witnesses: Default::default(),
                 };
                 document.put_attempt(scope, "New", RegionKind::Tried, &attempt, usize::MAX)?;
                 let reply = memories::document::text::stored_reply(reply);
@@ -284,7 +285,7 @@ impl Edit {
                 }
             }
             Edit::Forget(scope, action) => {
-                document.remove_attempt(scope, action);
+                document.remove_attempt(scope, action, &Default::default());
                 let action = memories::types::fold_action(&memories::document::text::stored_line(action));
                 model.tried.retain(|attempt| memories::types::fold_action(&attempt.action) != action);
             }

@@ -30,7 +30,7 @@ fn graph(world: &World) -> Graph<'_> {
 fn way(action: &str, to: u64, last: (Option<u64>, Option<u64>)) -> Way {
     let (episode, turn) = last;
     let (action, name) = (action.to_owned(), String::new());
-    Way { action, to, name, count: 1, episode, turn, after: Vec::new() }
+    Way { action, to, name, count: 1, episode, turn, after: Vec::new(), witnesses: Default::default() }
 }
 
 fn attempt(action: &str, last: (Option<u64>, Option<u64>)) -> Attempt {

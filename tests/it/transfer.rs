@@ -181,6 +181,7 @@ fn attempt() -> impl Strategy<Value = Attempt> {
             turn,
             reply,
             result,
+            witnesses: Default::default(),
         },
     )
 }
@@ -222,6 +223,7 @@ fn evidence() -> impl Strategy<Value = (Vec<Attempt>, Vec<Way>, Vec<Attempt>, Op
         episode: at.map(|at| at.0),
         turn: at.map(|at| at.1),
         after,
+        witnesses: Default::default(),
     });
     (
         prop::collection::vec(worked, 0..3),
@@ -484,6 +486,7 @@ fn a_reply_and_an_action_take_their_stored_forms() {
         turn: None,
         reply: "a\nb".repeat(99),
         result: TryResult::Unknown,
+        witnesses: Default::default(),
     };
     let addition = Section { tried: vec![attempt.clone()], ..Section::default() };
     let files = remembered(&BTreeMap::from([(Scope::World, addition)]));

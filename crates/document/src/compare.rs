@@ -230,8 +230,9 @@ fn titled(old: &Memory, new: &Memory) -> bool {
 }
 
 fn compare_attempts(before: &[Attempt], after: &[Attempt]) -> Vec<Difference<Attempt>> {
+    let key = |attempt: &Attempt| attempt.witnesses.keyed(fold_action(&attempt.action));
     let mut old: Vec<(String, Option<&Attempt>)> =
-        before.iter().map(|attempt| (fold_action(&attempt.action), Some(attempt))).collect();
+        before.iter().map(|attempt| (key(attempt), Some(attempt))).collect();
     let mut differences = Vec::new();
     for new in after {
         let action = fold_action(&new.action);

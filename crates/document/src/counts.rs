@@ -99,9 +99,10 @@ impl Document {
             }
             self.edit_attempts(&blocks, *kind, |lists| {
                 for attempt in others {
+                    let own = attempt.key(scope);
                     match wanted(&key(attempt)) {
-                        0 => drop(lists.remove(&attempt.action)),
-                        count => lists.set_count(&attempt.action, count),
+                        0 => drop(lists.remove(|other| other.key(scope) == own)),
+                        count => lists.set_count(&own, count),
                     }
                 }
             });
@@ -154,7 +155,7 @@ impl Document {
 }
 
 fn action_key(scope: &Scope, list: &str, attempt: &Attempt) -> String {
-    format!("{list} {}", scope.key_of_action(&attempt.action))
+    format!("{list} {}", attempt.key(scope))
 }
 
 fn way_key(way: &Way) -> String {

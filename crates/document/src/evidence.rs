@@ -9,7 +9,7 @@ use crate::comment_end;
 use crate::fields::{parse_fields, write_fields};
 use crate::text::{stored_line, stored_reply, unescape};
 use crate::types::text::{backtick_fence, composed, fold_case};
-use crate::types::{Attempt, Provenance, Span, TryResult};
+use crate::types::{Attempt, Provenance, Span, TryResult, Witnesses};
 use unicode_normalization::char::is_combining_mark;
 
 /// True if a line is an item of a list, as lines of evidence are.
@@ -93,11 +93,15 @@ pub(crate) fn split_comment(text: &str) -> (&str, &str) {
 }
 
 /// Gives each action its mark: its own, or the next one in the line. An episode that is left out is the episode of
-/// the action before. The last mark has the result of all actions of the line.
-fn with_marks(parts: Vec<(String, u64, Option<Provenance>)>, reply: &str) -> AttemptLine {
+/// the action before. The last mark has the result and the witnesses of all actions of the line.
+fn with_marks(mut parts: Vec<(String, u64, Option<Provenance>)>, reply: &str) -> AttemptLine {
     let mut is_whole = true;
     let mut next: Option<Provenance> = None;
     let mut marks: Vec<Option<Provenance>> = Vec::with_capacity(parts.len());
+    let known = parts.iter().filter_map(|(_, _, mark)| mark.as_ref()).map(Provenance::witnesses);
+    let witnesses = known.fold(Witnesses::default(), Witnesses::and);
+    let last_mark = parts.last_mut().and_then(|(_, _, mark)| mark.as_mut());
+    is_whole &= last_mark.map(|mark| std::mem::take(&mut mark.tags)).unwrap_or_default() == witnesses.tags();
     for (_, _, mark) in parts.iter().rev() {
         next = mark.clone().or(next);
         marks.push(next.clone());
@@ -113,7 +117,8 @@ fn with_marks(parts: Vec<(String, u64, Option<Provenance>)>, reply: &str) -> Att
         before = episode;
         let own = result_of(&mark);
         let result = if own.is_vain() { last } else { own };
-        let attempt = Attempt { action, count, episode, turn, reply: reply.to_owned(), result };
+        let (reply, witnesses) = (reply.to_owned(), witnesses.clone());
+        let attempt = Attempt { action, count, episode, turn, reply, result, witnesses };
         let other = if own.is_vain() { vec![] } else { vec![own.field().to_owned()] };
         is_whole &= Provenance { episode, ..mark } == Provenance { other, ..moment_of(&attempt) };
         attempts.push(attempt);
@@ -230,15 +235,16 @@ pub fn write_attempt(attempt: &Attempt) -> String {
     write_line(&[attempt], |_| false)
 }
 
-/// Actions of one key stand in one line: their replies have one template, and no mark can be read as the mark of
-/// another action.
+/// Actions of one key stand in one line: their replies have one template, the same know them, and no mark can be read as
+/// the mark of another action.
 pub(crate) type LineKey = (bool, bool, bool, TryResult, String);
 
 /// The key of an action's line.
 pub(crate) fn line_key(attempt: &Attempt) -> LineKey {
-    let Attempt { action, episode, turn, reply, result, .. } = attempt;
+    let Attempt { action, episode, turn, reply, result, witnesses, .. } = attempt;
     let is_bare = episode.is_none() && turn.is_none() && result.is_vain();
-    (episode.is_some(), turn.is_some(), is_bare, *result, template(action, &stored_reply(reply)))
+    let reply = witnesses.keyed(template(action, &stored_reply(reply)));
+    (episode.is_some(), turn.is_some(), is_bare, *result, reply)
 }
 
 /// True if these actions stand in one line.
@@ -277,6 +283,9 @@ fn write_line(attempts: &[&Attempt], worked: impl Fn(&str) -> bool) -> String {
             fields = if is_last { mark } else { Provenance::default() };
         } else if fields.episode == before && attempt.turn.is_some() {
             fields.episode = None;
+        }
+        if is_last {
+            fields.tags = attempt.witnesses.tags();
         }
         if is_last && !attempt.result.is_vain() {
             fields.other.push(attempt.result.field().to_owned());
@@ -426,14 +435,16 @@ mod tests {
     proptest! {
         #[test]
         fn evidence_comes_back(
-            actions in prop::collection::vec(("[`a ×*():,]{1,12}", 1u64..5, prop::option::of(0u64..3), any::<Option<u64>>(), prop::sample::select(TryResult::VARIANTS)), 1..5),
+            actions in prop::collection::vec(("[`a ×*():,]{1,12}", 1u64..5, prop::option::of(0u64..3), any::<Option<u64>>(), prop::sample::select(TryResult::VARIANTS),
+                prop::option::of(prop::collection::vec("[a-c]", 0..3))), 1..5),
             reply in "[`a:*(), ]{0,9}",
         ) {
             let attempts: Vec<Attempt> = actions
                 .into_iter()
-                .map(|(action, count, episode, turn, result)| {
+                .map(|(action, count, episode, turn, result, witnesses)| {
+                    let witnesses = Witnesses::from(witnesses);
                     let (action, reply) = (stored_line(&action), stored_reply(&reply));
-                    Attempt { action, count, episode, turn, reply, result }
+                    Attempt { action, count, episode, turn, reply, result, witnesses }
                 })
                 .filter(|attempt| !attempt.action.is_empty())
                 .collect();

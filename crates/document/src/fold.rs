@@ -22,7 +22,7 @@ pub(super) struct Folds {
 
 /// Folds lines of actions. A line with an action that a person's line has stays where it is.
 pub(super) fn fold_attempts(scope: &Scope, lines: &[&AttemptLine]) -> Folds {
-    let key = |attempt: &Attempt| scope.key_of_action(&attempt.action);
+    let key = |attempt: &Attempt| attempt.key(scope);
     let persons = lines.iter().filter(|line| !line.is_whole).flat_map(|line| &line.attempts);
     let spared: HashSet<String> = persons.map(key).collect();
     let is_spared = |attempt: &Attempt| !spared.is_empty() && spared.contains(&key(attempt));

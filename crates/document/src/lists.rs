@@ -132,34 +132,32 @@ impl<'a> AttemptLists<'a> {
         listed.sum::<usize>() + self.new.len()
     }
 
-    /// Gives an action another count where it stands.
-    pub(crate) fn set_count(&mut self, action: &str, count: u64) {
-        let key = self.scope.key_of_action(action);
+    /// Gives the action of a key another count where it stands.
+    pub(crate) fn set_count(&mut self, key: &str, count: u64) {
         for open in self.sections.iter_mut().flatten().filter(|open| open.line.is_whole) {
             for old in open.line.attempts.iter_mut() {
-                if self.scope.key_of_action(&old.action) == key && old.count != count {
+                if old.key(self.scope) == key && old.count != count {
                     (old.count, open.changed) = (count, true);
                 }
             }
         }
     }
 
-    /// Writes an action, in place of the same one. Lines that say more than their actions stay as they are.
+    /// Writes an action, in place of the same one with the same witnesses. Lines that say more than their actions stay as they are.
     pub(crate) fn put(&mut self, attempt: &Attempt) {
         let scope = self.scope;
-        let action = scope.key_of_action(&attempt.action);
+        let action = attempt.key(scope);
         let key = line_key(attempt);
-        let is_listed =
-            |open: &OpenLine| open.line.attempts.iter().any(|old| scope.key_of_action(&old.action) == action);
+        let is_listed = |open: &OpenLine| open.line.attempts.iter().any(|old| old.key(scope) == action);
         let first = |open: &OpenLine| open.line.attempts.first().is_some_and(|first| line_key(first) == key);
         let fits = |open: &OpenLine| open.line.is_whole && first(open);
         let lines = || self.sections.iter().flatten();
         let place = lines().position(|open| fits(open) && is_listed(open)).or_else(|| lines().position(fits));
-        self.remove_but(&action, place);
+        self.remove_but(|old| old.key(scope) == action, place);
         // The latest stands last, so most marks need no episode.
         match place.and_then(|place| self.sections.iter_mut().flatten().nth(place)) {
             Some(open) => {
-                open.line.attempts.retain(|old| scope.key_of_action(&old.action) != action);
+                open.line.attempts.retain(|old| old.key(scope) != action);
                 open.line.attempts.push(attempt.clone());
                 open.changed = true;
             }
@@ -167,22 +165,21 @@ impl<'a> AttemptLists<'a> {
         }
     }
 
-    /// Removes an action; `false` where no line that the program may change lists it.
-    pub(crate) fn remove(&mut self, action: &str) -> bool {
-        self.remove_but(&self.scope.key_of_action(action), None)
+    /// Removes actions; `false` where no line that the program may change lists one.
+    pub(crate) fn remove(&mut self, is_gone: impl Fn(&Attempt) -> bool) -> bool {
+        self.remove_but(is_gone, None)
     }
 
-    /// Removes an action, given as it is compared, from all lines but one.
-    fn remove_but(&mut self, action: &str, spared: Option<usize>) -> bool {
-        let scope = self.scope;
-        self.new.retain(|new| scope.key_of_action(&new.action) != action);
+    /// Removes actions from all lines but one.
+    fn remove_but(&mut self, is_gone: impl Fn(&Attempt) -> bool, spared: Option<usize>) -> bool {
+        self.new.retain(|new| !is_gone(new));
         let mut removed = false;
         for (at, open) in self.sections.iter_mut().flatten().enumerate() {
             if Some(at) == spared || !open.line.is_whole {
                 continue;
             }
             let before = open.line.attempts.len();
-            open.line.attempts.retain(|attempt| scope.key_of_action(&attempt.action) != action);
+            open.line.attempts.retain(|attempt| !is_gone(attempt));
             open.changed |= open.line.attempts.len() < before;
             removed |= open.line.attempts.len() < before;
         }
@@ -190,10 +187,10 @@ impl<'a> AttemptLists<'a> {
     }
 
     /// Removes the least repeated, then the oldest, until `limit` stay; the action `spared` stays.
-    pub(crate) fn cut(&mut self, limit: usize, spared: &str) {
+    pub(crate) fn cut(&mut self, limit: usize, spared: &Attempt) {
         let scope = self.scope;
-        let key = |attempt: &Attempt| scope.key_of_action(&attempt.action);
-        let spared = scope.key_of_action(spared);
+        let key = |attempt: &Attempt| attempt.key(scope);
+        let spared = spared.key(scope);
         let surplus = self.len().saturating_sub(limit.max(1));
         if surplus == 0 {
             return;

@@ -7,7 +7,7 @@ use crate::evidence::AttemptLine;
 use crate::grammar::{self, Heading};
 use crate::notes::{Note, PlacedNote};
 use crate::parser::{ParsedSection, Placed, RegionKind, parse_section};
-use crate::types::{Attempt, Memory, Moment, Persistence, Scope, Way, fold_title};
+use crate::types::{Attempt, Memory, Moment, Persistence, Scope, Way, Witnesses, fold_action, fold_title};
 
 /// A comment that stands above a note of a person.
 const NOTE_MARK: &str = "<!-- note by hand -->\n";
@@ -88,12 +88,29 @@ impl Section {
     pub(super) fn keep_latest(&mut self, scope: &Scope) {
         let mut known = HashSet::new();
         self.episodes.retain(|episode| known.insert(*episode));
-        let action = |attempt: &Attempt| scope.key_of_action(&attempt.action);
-        let moment = |attempt: &Attempt| (attempt.episode, attempt.turn);
-        keep_latest(&mut self.tried, action, moment);
-        keep_latest(&mut self.worked, action, moment);
-        keep_latest(&mut self.seen, action, moment);
-        keep_latest(&mut self.ways, Way::key, |way| (way.episode, way.turn));
+        self.keep_latest_by(|attempt| attempt.key(scope), Way::key);
+    }
+
+    fn keep_latest_by<K: Hash + Eq>(&mut self, action: impl Fn(&Attempt) -> String, way: impl Fn(&Way) -> K) {
+        for list in [&mut self.tried, &mut self.worked, &mut self.seen] {
+            keep_latest(list, &action, |attempt| (attempt.episode, attempt.turn));
+        }
+        keep_latest(&mut self.ways, way, |way| (way.episode, way.turn));
+    }
+
+    /// The evidence that somebody knows: of lines about one action with several witnesses, the latest.
+    pub fn keep_known(&mut self, scope: &Scope, knows: impl Fn(&Witnesses) -> bool) {
+        let lists = || [&self.tried, &self.worked, &self.seen].into_iter().flatten();
+        let all = lists().map(|attempt| &attempt.witnesses).chain(self.ways.iter().map(|way| &way.witnesses));
+        if { all }.all(Witnesses::is_everybody) {
+            return;
+        }
+        for list in [&mut self.tried, &mut self.worked, &mut self.seen] {
+            list.retain(|attempt| knows(&attempt.witnesses));
+        }
+        self.ways.retain(|way| knows(&way.witnesses));
+        let way = |way: &Way| (fold_action(&way.action), way.to);
+        self.keep_latest_by(|attempt| scope.key_of_action(&attempt.action), way);
     }
 
     /// Adds the same scope's section of the session file; its memories are ephemeral.

@@ -28,12 +28,11 @@ pub(super) fn problems(scope: &Scope, text: &str, parsed: &ParsedSection) -> Vec
     for kind in RegionKind::ACTIONS {
         let lines = parsed.attempts(kind).iter();
         let actions = lines.flat_map(|line| {
-            let key = |action: &str| scope.key_of_action(action);
             let (start, is_whole) = (line.range.start, line.value.is_whole);
             line.value
                 .attempts
                 .iter()
-                .map(move |attempt| (key(&attempt.action), start, is_whole, &*attempt.action))
+                .map(move |attempt| (attempt.key(scope), start, is_whole, &*attempt.action))
         });
         found.extend(second_lines(actions));
     }

@@ -3,6 +3,7 @@
 //! There is no I/O here. The text forms of the memory file are in [`crate`]; those of the
 //! command line and of JSON are here.
 
+mod action;
 mod anchor;
 mod author;
 mod chat_tags;
@@ -40,9 +41,10 @@ use strum::VariantNames;
 
 use model_text::{ModelText, is_cleaned};
 
+pub use action::{asks_for_status, fold_action, fold_words, is_same_action};
 pub use anchor::{Anchor, is_anchor_tag, is_path_of_file};
 pub use author::Author;
-pub use evidence::{Attempt, TryResult, Way, asks_for_status, fold_action, fold_words, is_same_action};
+pub use evidence::{Attempt, TryResult, Way};
 pub use folder::is_relative;
 pub use folder::{FolderError, FolderPath};
 pub use importance::{

@@ -17,7 +17,7 @@ use crate::splice::EntryEdit;
 use crate::stored_form::stored;
 use crate::text::stored_line;
 use crate::tree::Document;
-use crate::types::{Attempt, Memory, Scope, Way, is_same_action};
+use crate::types::{Attempt, Memory, Scope, Way, Witnesses, is_same_action};
 use crate::visits::Visits;
 use crate::ways::write_way;
 
@@ -224,7 +224,7 @@ impl Document {
         let blocks: Vec<usize> = self.blocks_of(scope).collect();
         self.edit_attempts(&blocks, list, |lists| {
             lists.put(attempt);
-            lists.cut(limit, &stored_line(&attempt.action));
+            lists.cut(limit, &Attempt { action: stored_line(&attempt.action), ..attempt.clone() });
         });
         Ok(())
     }
@@ -245,12 +245,14 @@ impl Document {
         })
     }
 
-    /// Removes the tried action; `false` where it is not listed.
-    pub fn remove_attempt(&mut self, scope: &Scope, action: &str) -> bool {
+    /// Removes the tried action from the lines of which all who know them are among these; `false` where none lists it.
+    pub fn remove_attempt(&mut self, scope: &Scope, action: &str, present: &Witnesses) -> bool {
         let blocks: Vec<usize> = self.blocks_of(scope).collect();
-        let action = stored_line(action);
+        let action = scope.key_of_action(&stored_line(action));
+        let is_gone =
+            |old: &Attempt| present.cover(&old.witnesses) && scope.key_of_action(&old.action) == action;
         let mut removed = false;
-        self.edit_attempts(&blocks, RegionKind::Tried, |lists| removed = lists.remove(&action));
+        self.edit_attempts(&blocks, RegionKind::Tried, |lists| removed = lists.remove(is_gone));
         removed
     }
 
@@ -314,8 +316,11 @@ impl Document {
             let ours = parsed.ways.iter().filter(|line| line.value.is_whole);
             ours.map(|line| Placed { value: line.value.way.clone(), range: line.range.clone() }).collect()
         };
-        let is_same =
-            |one: &Way, other: &Way| one.to == other.to && is_same_action(&one.action, &other.action);
+        let is_same = |one: &Way, other: &Way| {
+            one.to == other.to
+                && one.witnesses == other.witnesses
+                && is_same_action(&one.action, &other.action)
+        };
         self.put_lines(blocks, RegionKind::Ways, lines, ways, is_same, write_way);
     }
 

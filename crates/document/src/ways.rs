@@ -9,7 +9,7 @@ use crate::evidence::{
 };
 use crate::fields::{parse_fields, parse_number, write_fields};
 use crate::text::{stored_line, unescape};
-use crate::types::{Provenance, Span, Way};
+use crate::types::{Provenance, Span, Way, Witnesses};
 
 /// The last field of a way as it was written once; the names of items follow. It is read over, and goes when the line is
 /// written anew.
@@ -48,12 +48,14 @@ pub struct KnownWay<'a> {
     pub turn: Option<u64>,
     /// The actions that opened it.
     pub after: Vec<Cow<'a, str>>,
+    /// Those who know it.
+    pub witnesses: Witnesses,
 }
 
 impl<'a> KnownWay<'a> {
     /// Borrows from a way that was read before.
     pub(crate) fn of(way: &'a Way) -> KnownWay<'a> {
-        let Way { action, to, name, count, episode, turn, after } = way;
+        let Way { action, to, name, count, episode, turn, after, witnesses } = way;
         KnownWay {
             action: Cow::Borrowed(action),
             to: *to,
@@ -62,6 +64,7 @@ impl<'a> KnownWay<'a> {
             episode: *episode,
             turn: *turn,
             after: after.iter().map(|action| Cow::Borrowed(&**action)).collect(),
+            witnesses: witnesses.clone(),
         }
     }
 
@@ -78,9 +81,10 @@ impl<'a> KnownWay<'a> {
 
 impl From<KnownWay<'_>> for Way {
     fn from(way: KnownWay<'_>) -> Way {
-        let KnownWay { action, to, name, count, episode, turn, after } = way;
+        let KnownWay { action, to, name, count, episode, turn, after, witnesses } = way;
         let after = after.into_iter().map(Cow::into_owned).collect();
-        Way { action: action.into_owned(), to, name: name.into_owned(), count, episode, turn, after }
+        let (action, name) = (action.into_owned(), name.into_owned());
+        Way { action, to, name, count, episode, turn, after, witnesses }
     }
 }
 
@@ -123,14 +127,23 @@ fn split_way(line: &str) -> Option<(KnownWay<'_>, bool)> {
         None if rest.is_empty() => "",
         None => return None,
     };
+    let all = fields;
     let (fields, after) = split_after(fields);
     let fields = fields.find(REFUSED_WITHOUT).map_or(fields, |at| &fields[..at]);
+    // A tag behind the openers is a slip, and names nobody.
+    let has_slip = Provenance { goal: Some(all[fields.len()..].to_owned()), ..Provenance::default() };
     let fields = parse_fields(fields);
     let turn = fields.turns.map(|turns| turns.last);
-    let known = Provenance { episode: fields.episode, turns: turn.map(Span::one), ..Provenance::default() };
+    let witnesses = has_slip.witnesses().and(fields.witnesses());
+    let known = Provenance {
+        episode: fields.episode,
+        turns: turn.map(Span::one),
+        tags: witnesses.tags(),
+        ..Provenance::default()
+    };
     let is_whole = fields == known && comment.is_empty();
     let action = Cow::Borrowed((!action.trim().is_empty()).then_some(action)?);
-    let way = KnownWay { action, to, name, count, episode: fields.episode, turn, after };
+    let way = KnownWay { action, to, name, count, episode: fields.episode, turn, after, witnesses };
     Some((way, is_whole))
 }
 
@@ -198,9 +211,10 @@ fn split_place(text: &str) -> Option<(u64, Cow<'_, str>, &str)> {
 
 /// The canonical line of a way.
 pub fn write_way(way: &Way) -> String {
-    let Way { action, to, name, count, episode, turn, after } = way;
+    let Way { action, to, name, count, episode, turn, after, witnesses } = way;
     let name = stored_line(name);
-    let fields = Provenance { episode: *episode, turns: turn.map(Span::one), ..Provenance::default() };
+    let (turns, tags) = (turn.map(Span::one), witnesses.tags());
+    let fields = Provenance { episode: *episode, turns, tags, ..Provenance::default() };
     let mut fields = write_fields(&fields);
     if !after.is_empty() {
         let after: Vec<String> = after.iter().map(|one| escape(&stored_line(one), &AFTER_ESCAPES)).collect();
@@ -256,6 +270,7 @@ mod tests {
             episode: Some(5),
             turn: Some(12),
             after: Vec::new(),
+            witnesses: Witnesses::default(),
         };
         let line = "- `north` → [North of \\[the\\] House](#location-137-north-of-the-house) ×5 *(Ep5, T12)*";
         assert_eq!(write_way(&way), line);
@@ -284,12 +299,14 @@ mod tests {
             to: u64,
             after in prop::collection::vec("\\PC{1,8}|[a;,<>!)* -]{1,8}|refused without", 0..3),
             episode: Option<u64>,
+            witnesses in prop::option::of(prop::collection::vec("[a-c]", 0..3)),
         ) {
             let (action, name) = (stored_line(&action), stored_line(&name));
             prop_assume!(!action.is_empty() && name != format!("Location {to}"));
             let after: Vec<String> = after.iter().map(|action| stored_line(action)).collect();
             prop_assume!(after.iter().all(|action| !action.is_empty()));
-            let way = Way { action, to, name, count: 1, episode, turn: None, after };
+            let witnesses = Witnesses::from(witnesses);
+            let way = Way { action, to, name, count: 1, episode, turn: None, after, witnesses };
             prop_assert_eq!(parse_way(&write_way(&way)), Some(WayLine { way, is_whole: true }));
         }
     }

@@ -94,7 +94,7 @@ proptest! {
             let mut memory = Memory::new(Category::note(), title.clone(), text.clone());
             memory.see_also = Some(format!("[[Location {to} › {title}]], [[Location 99]]"));
             let ways = vec![Way {
-                action: "north".to_owned(), to: *to, name: String::new(), count: 1, episode: None, turn: None, after: Vec::new(),
+                action: "north".to_owned(), to: *to, name: String::new(), count: 1, episode: None, turn: None, after: Vec::new(), witnesses: Default::default(),
             }];
             (Scope::Location(id), Section { name: called.clone(), memories: vec![memory], ways, ..Section::default() })
         }).collect();

@@ -9,7 +9,7 @@ use crate::authorship::{Authorship, Repeated};
 use memories_document::seen::knows;
 use memories_document::types::model_text::{ModelText, is_cleaned};
 use memories_document::types::{
-    Author, Memory, Persistence, Scope, Viewer, Writer, fold_title, without_brackets,
+    Author, Memory, Persistence, Scope, Viewer, Witnesses, Writer, fold_title, without_brackets,
 };
 pub use memories_document::{Document, DocumentError, EntryMut, EntryRef, EntryText, Section};
 use memories_store::Sidecar;
@@ -198,6 +198,13 @@ impl Files {
     pub fn section_without_memories(&self, scope: &Scope) -> Section {
         let section = self.lasting.section_without_memories(scope).unwrap_or_default();
         Section { name: self.name_of(scope), ..section }
+    }
+
+    /// The same, as all of some who know it do.
+    pub fn evidence_known_to(&self, scope: &Scope, all: &Witnesses) -> Section {
+        let mut section = self.section_without_memories(scope);
+        section.keep_known(scope, |witnesses| witnesses.cover(all));
+        section
     }
 
     /// The scopes of both files, each once.

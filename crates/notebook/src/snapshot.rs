@@ -199,6 +199,7 @@ impl Snapshot {
         blocks.section.get_or_init(|| {
             let mut section = self.lasting.section_in(&blocks.lasting);
             section.add_session(self.session.section_in(&blocks.session));
+            section.keep_known(scope, |_| true);
             Box::new(section)
         })
     }

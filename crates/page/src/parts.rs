@@ -250,7 +250,7 @@ impl Parts {
     }
 
     fn number_of_attempt(&mut self, list: RegionKind, attempt: &Attempt) -> u32 {
-        let Attempt { action, count, episode, turn, reply, result } = attempt;
+        let Attempt { action, count, episode, turn, reply, result, witnesses: _ } = attempt;
         let action = self.texts.number(action);
         let reply = self.texts.number(reply);
         self.number(short(&[
@@ -265,7 +265,7 @@ impl Parts {
     }
 
     fn number_of_way(&mut self, way: &Way) -> u32 {
-        let Way { action, to, name: _, count, episode, turn, after } = way;
+        let Way { action, to, name: _, count, episode, turn, after, witnesses: _ } = way;
         let action = self.texts.number(action);
         let after: Vec<_> = after.iter().map(|opener| self.texts.number(opener)).collect();
         self.number(short(&[

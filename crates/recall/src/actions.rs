@@ -316,7 +316,7 @@ fn rank(attempt: &Attempt) -> impl Ord + use<> {
 
 fn shortened(attempt: &Attempt, reply_chars: usize) -> Attempt {
     let reply = if reply_chars == 0 { String::new() } else { cut_at_word(&attempt.reply, reply_chars) };
-    Attempt { action: cut_at_word(&attempt.action, ACTION_CHARS), reply, ..*attempt }
+    Attempt { action: cut_at_word(&attempt.action, ACTION_CHARS), reply, ..attempt.clone() }
 }
 
 /// Actions that a recall shows of those that opened a way, the last ones: `path` says all.

@@ -261,7 +261,7 @@ impl Evidence {
             _ => false,
         };
         let attempt = self.attempt.as_ref().filter(|attempt| !is_older(attempt));
-        let Some(Attempt { action, count, episode, turn, reply, result }) = attempt else {
+        let Some(Attempt { action, count, episode, turn, reply, result, .. }) = attempt else {
             return match &self.verdict {
                 Verdict::Worked(success) => worked(success),
                 _ => format!("\"{}\" is not among what was tried at {place}", self.action),

@@ -12,7 +12,9 @@ use crate::places::Place;
 use crate::places::RecordError;
 use crate::turn::Turn;
 use memories_document::run::{BEST_RUN, Earned, Gain, Run, RunPlace};
-use memories_document::types::{Category, Memory, Moment, Scope, Span, fold_action, is_same_action};
+use memories_document::types::{
+    Category, Memory, Moment, Scope, Span, Viewer, Witnesses, fold_action, is_same_action, is_witness_tag,
+};
 use memories_document::{Document, DocumentError};
 use memories_notebook::files::Files;
 use memories_notebook::replace_own;
@@ -38,6 +40,8 @@ struct Earnings {
     run: Run,
     worth: Worth,
     turns: Option<Span>,
+    /// Those who know all of its turns.
+    witnesses: Witnesses,
 }
 
 /// How good a run is: its score, a victory, the furthest goal that it reached, and how few turns it took.
@@ -87,6 +91,20 @@ impl BestRun<'_> {
         context: &TurnContext,
         effect: Effect,
     ) -> Result<Option<String>, RecordError> {
+        // There is one best run, also where the one who records may not see it.
+        let viewer = std::mem::replace(&mut files.viewer, Viewer::Person);
+        let kept = self.keep_in(files, journal, context, effect);
+        files.viewer = viewer;
+        kept
+    }
+
+    fn keep_in(
+        &self,
+        files: &mut Files,
+        journal: &Journal,
+        context: &TurnContext,
+        effect: Effect,
+    ) -> Result<Option<String>, RecordError> {
         let now = Played::now(context, effect);
         if now.earned(self.goals).is_none() && !effect.is_denied() {
             // Most turns teach nothing of a run, which need not be read for them.
@@ -106,7 +124,7 @@ impl BestRun<'_> {
         match known {
             Some((run, old)) if earned.worth <= worth_of(old, &run, self.goals) => {
                 if old.provenance.episode != Some(self.episode) {
-                    self.learn(files, old, run, earned.run.gains.last())?;
+                    self.learn(files, old, run, &earned)?;
                 }
                 Ok(None)
             }
@@ -144,6 +162,7 @@ impl BestRun<'_> {
         memory.provenance.episode = Some(self.episode);
         memory.provenance.turns = earned.turns;
         memory.provenance.score = earned.worth.score;
+        memory.provenance.tags = earned.witnesses.tags();
         let at = self.moment();
         let was_changed = replace_own(files, &Scope::Game, memory, &at)?;
         let struck = if was_changed { "; the one that a person had changed is struck" } else { "" };
@@ -161,19 +180,23 @@ impl BestRun<'_> {
         files: &mut Files,
         old: &Memory,
         mut run: Run,
-        made: Option<&Gain>,
+        earned: &Earnings,
     ) -> Result<(), DocumentError> {
-        let Some(made) = made else { return Ok(()) };
+        let Some(made) = earned.run.gains.last() else { return Ok(()) };
+        let mut old = old.clone();
         let is_meant = |gain: &&mut Gain| gain.at.id == made.at.id && gain.earned == made.earned;
         if let Some(gain) = run.gains.iter_mut().find(|gain| is_same_gain(gain, made)) {
             gain.count = gain.count.saturating_add(1);
             gain.failed = None;
         } else if let Some(gain) = run.gains.iter_mut().filter(is_meant).find(|gain| gain.failed.is_some()) {
             (gain.steps, gain.failed, gain.count) = (made.steps.clone(), None, 1);
+            let witnesses = old.provenance.witnesses().and(earned.witnesses.clone());
+            old.provenance.tags.retain(|tag| !is_witness_tag(tag));
+            old.provenance.tags.extend(witnesses.tags());
         } else {
             return Ok(());
         }
-        self.rewrite(files, old, &run)
+        self.rewrite(files, &old, &run)
     }
 
     /// Marks the gain whose last action was denied at its place.
@@ -275,7 +298,7 @@ impl Earnings {
     /// The gains of an episode up to the turn with its highest score.
     fn of(turns: &[Played], goals: &[u64]) -> Earnings {
         let mut best = Earnings::default();
-        gains(turns, goals, |run, turn| {
+        gains(turns, goals, |run, turn, witnesses| {
             let turns = span(turns, turn);
             let worth = Worth {
                 score: turn.turn.score_after,
@@ -284,7 +307,8 @@ impl Earnings {
                 turns: Some(Reverse(turns.last - turns.first)),
             };
             if worth > best.worth {
-                best = Earnings { run: run.clone(), worth, turns: Some(turns) };
+                let (run, witnesses) = (run.clone(), witnesses.clone());
+                best = Earnings { run, worth, turns: Some(turns), witnesses };
             }
         });
         best
@@ -292,22 +316,26 @@ impl Earnings {
 
     /// The gains of an episode, and its actions behind them up to the last turn, which a person marked.
     fn to_the_end(turns: &[Played], last: &Played) -> Earnings {
-        let (mut run, steps) = gains(turns, &[], |_, _| {});
+        let (mut run, steps, mut witnesses) = gains(turns, &[], |_, _, _| {});
+        witnesses = steps.iter().map(|step| step.turn.witnesses()).fold(witnesses, Witnesses::and);
         if !steps.is_empty() {
             run.gains.push(gain(Earned::Done, last, &steps));
         }
         let score = run.gains.iter().any(|gain| gain.points() > 0).then_some(last.turn.score_after).flatten();
-        Earnings { run, worth: Worth { score, ..Worth::default() }, turns: Some(span(turns, last)) }
+        let worth = Worth { score, ..Worth::default() };
+        Earnings { run, worth, turns: Some(span(turns, last)), witnesses }
     }
 }
 
-/// The run of an episode, shown to `gained` after each gain, and what was done since the last one, without detours.
+/// The run of an episode, shown to `gained` after each gain with those who know all of its steps, and what was done since
+/// the last one, without detours.
 fn gains<'p>(
     turns: &'p [Played],
     goals: &[u64],
-    mut gained: impl FnMut(&Run, &Played),
-) -> (Run, Vec<&'p Played>) {
+    mut gained: impl FnMut(&Run, &Played, &Witnesses),
+) -> (Run, Vec<&'p Played>, Witnesses) {
     let mut run = Run { begins_at: turns.first().map(|turn| turn.before.clone()), gains: Vec::new() };
+    let mut witnesses = turns.first().map(|turn| turn.turn.witnesses()).unwrap_or_default();
     let mut steps: Vec<&Played> = Vec::new();
     let mut reached: Vec<u64> = Vec::new();
     for turn in turns {
@@ -315,14 +343,15 @@ fn gains<'p>(
         if let Some(earned) = turn.earned(goals).filter(is_new) {
             steps.push(turn);
             reached.push(turn.after.id);
+            witnesses = steps.iter().map(|step| step.turn.witnesses()).fold(witnesses, Witnesses::and);
             run.gains.push(gain(earned, turn, &std::mem::take(&mut steps)));
-            gained(&run, turn);
+            gained(&run, turn, &witnesses);
         } else if turn.is_kept() {
             steps.push(turn);
             cut_detour(&mut steps);
         }
     }
-    (run, steps)
+    (run, steps, witnesses)
 }
 
 fn gain(earned: Earned, turn: &Played, steps: &[&Played]) -> Gain {

@@ -42,6 +42,13 @@ pub struct TurnContext {
     pub surroundings: Surroundings,
 }
 
+impl Turn {
+    /// Those who know it: who was present, or everybody.
+    pub fn witnesses(&self) -> Witnesses {
+        Witnesses::named(&self.present)
+    }
+}
+
 /// The outcome of a judgement.
 pub enum ModelOutcome {
     NotAsked,
@@ -63,7 +70,7 @@ pub struct PlaceMemories {
 impl PlaceMemories {
     /// Those that everybody knows who will know what is remembered of the turn.
     pub(super) fn of(files: &Files, before: &Place, after: &Place, turn: &Turn) -> PlaceMemories {
-        let witnesses = Witnesses::named(&turn.present);
+        let witnesses = turn.witnesses();
         let live = |place: &Place| -> Vec<Memory> {
             let scope = place.scope();
             let all = files.live(&scope).map(|entry| entry.read());

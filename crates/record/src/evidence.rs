@@ -58,8 +58,10 @@ const PLACES_WITH_WALLS: usize = 2;
 /// refused directions at several places. An obstacle that two episodes did not change is a wall, and so is one at
 /// several places.
 fn is_wall(document: &Document, attempt: Option<&Attempt>, turn: &Turn, episode: u64) -> bool {
+    let present = turn.witnesses();
     let is_refused = |tried: &Attempt| {
-        matches!(tried.result, TryResult::Blocked | TryResult::Vain)
+        tried.witnesses.cover(&present)
+            && matches!(tried.result, TryResult::Blocked | TryResult::Vain)
             && is_same_reply(tried, &answer(&turn.response))
     };
     let is_known =
@@ -100,10 +102,11 @@ impl TurnEvidence<'_> {
         if action.is_empty() || self.effect == Effect::Idle || is_of_another(&action) {
             return Ok(None);
         }
-        let here = self.document.section_without_memories(&self.before.scope()).unwrap_or_default();
+        let here = self.known(&self.before.scope());
+        let present = self.context.turn.witnesses();
         if !matches!(self.effect, Effect::UnknownWord | Effect::NotUnderstood | Effect::Died) {
             // The game understands the action after all.
-            self.document.remove_attempt(&Scope::Game, &action);
+            self.document.remove_attempt(&Scope::Game, &action, &present);
         }
         match self.effect {
             Effect::Died => self.write_death(&here, action)?,
@@ -114,10 +117,10 @@ impl TurnEvidence<'_> {
                 } else {
                     self.write_way(&here, action)?
                 }
-                self.document.remove_attempt(&self.before.scope(), &self.context.turn.action);
+                self.document.remove_attempt(&self.before.scope(), &self.context.turn.action, &present);
             }
             Effect::UnknownWord => {
-                self.document.remove_attempt(&self.before.scope(), &action);
+                self.document.remove_attempt(&self.before.scope(), &action, &present);
                 return self.write_not_understood(action).map(Some);
             }
             effect => {
@@ -150,7 +153,7 @@ impl TurnEvidence<'_> {
 
     /// Notes for all places that the parser does not understand the action.
     fn write_not_understood(&mut self, action: String) -> Result<Attempt, DocumentError> {
-        let game = self.document.section_without_memories(&Scope::Game).unwrap_or_default();
+        let game = self.known(&Scope::Game);
         let key = Scope::Game.key_of_action(&action);
         let earlier = game.tried.iter().find(|tried| Scope::Game.key_of_action(&tried.action) == key);
         let attempt = self.attempt(earlier, action, TryResult::Vain);
@@ -161,8 +164,9 @@ impl TurnEvidence<'_> {
     /// True if the parser did not understand the action at another place either, and it worked at none. What was not
     /// understood at one place alone may name a thing that is elsewhere.
     fn is_understood_nowhere(&self, action: &str) -> bool {
-        let mut was_tried = false;
-        for (scope, section) in self.document.sections_with_action(action) {
+        let (mut was_tried, present) = (false, self.context.turn.witnesses());
+        for (scope, mut section) in self.document.sections_with_action(action) {
+            section.keep_known(&scope, |witnesses| witnesses.cover(&present));
             let has_worked =
                 section.worked.iter().chain(&section.seen).any(|done| is_same_action(&done.action, action));
             if has_worked || section.ways.iter().any(|way| is_same_action(&way.action, action)) {
@@ -203,7 +207,7 @@ impl TurnEvidence<'_> {
 
     /// Notes what a look showed: at its place, or for all places where it asked for what goes along with the player.
     fn write_seen(&mut self, here: &Section, action: String) -> Result<(), DocumentError> {
-        let game = self.document.section_without_memories(&Scope::Game).unwrap_or_default();
+        let game = self.known(&Scope::Game);
         let (scope, name, section) = if asks_for_status(&action) {
             (Scope::Game, "", &game)
         } else {
@@ -216,11 +220,13 @@ impl TurnEvidence<'_> {
     }
 
     fn write_way(&mut self, here: &Section, action: String) -> Result<(), DocumentError> {
-        let TurnContext { episode, number, opened_by, .. } = self.context;
+        let TurnContext { turn, episode, number, opened_by, .. } = self.context;
         let known =
             here.ways.iter().find(|way| way.to == self.after.id && is_same_action(&way.action, &action));
         let leads_elsewhere = |way: &Way| way.to != self.after.id && is_same_action(&way.action, &action);
-        let is_marked = here.ways.iter().any(leads_elsewhere);
+        let witnesses = turn.witnesses();
+        let listed = self.document.section_without_memories(&self.before.scope()).unwrap_or_default();
+        let is_marked = witnesses.is_limited() || listed.ways.iter().any(leads_elsewhere);
         let way = Way {
             action: known.map_or(action, |way| way.action.clone()),
             to: self.after.id,
@@ -229,6 +235,7 @@ impl TurnEvidence<'_> {
             episode: is_marked.then_some(*episode),
             turn: is_marked.then_some(*number),
             after: opened_by.clone(),
+            witnesses,
         };
         self.document.put_way(&self.before.scope(), &self.before.name, &way)
     }
@@ -242,6 +249,15 @@ impl TurnEvidence<'_> {
             turn: Some(self.context.number),
             reply: stored_reply(&answer(&self.context.turn.response)),
             result,
+            witnesses: self.context.turn.witnesses(),
         }
+    }
+
+    /// The evidence of a scope that all know who were present.
+    fn known(&self, scope: &Scope) -> Section {
+        let mut section = self.document.section_without_memories(scope).unwrap_or_default();
+        let present = self.context.turn.witnesses();
+        section.keep_known(scope, |witnesses| witnesses.cover(&present));
+        section
     }
 }

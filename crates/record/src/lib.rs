@@ -70,7 +70,7 @@ pub mod turn;
 use std::collections::BTreeSet;
 
 use memories_document::Document;
-use memories_document::types::{Author, ImportanceScale, Memory, Moment, Witnesses};
+use memories_document::types::{Author, ImportanceScale, Memory, Moment};
 use memories_notebook::add::{Claim, store_memory};
 pub use memories_notebook::authority::Authority;
 use memories_notebook::files::Files;
@@ -161,8 +161,8 @@ fn turns_of<'a>(earlier: impl IntoIterator<Item = &'a EarlierTurn>) -> Vec<Turn>
 
 /// The earlier turns that everybody knows who knows a turn.
 fn known_to(turn: &Turn, mut earlier: Vec<Turn>) -> Vec<Turn> {
-    let present = Witnesses::named(&turn.present);
-    earlier.retain(|earlier| Witnesses::named(&earlier.present).cover(&present));
+    let present = turn.witnesses();
+    earlier.retain(|earlier| earlier.witnesses().cover(&present));
     earlier
 }
 
@@ -195,10 +195,21 @@ impl Recorder<'_> {
         };
         let mut report = match before {
             Some(report) => report,
-            None => self.record_new(&turn, Checked::NotYet)?,
+            None => self.record_new(&turn, Checked::NotYet).map_err(|error| self.as_seen(error))?,
         };
         report.warnings.extend(notes);
         Ok(report)
+    }
+
+    /// An error that names only places which the viewer knows.
+    fn as_seen(&self, error: RecordError) -> RecordError {
+        match (error, self.notebook.read()) {
+            (RecordError::UnknownPlace { name, .. }, Ok(seen)) => {
+                let nearest = places::similar(&seen.lasting, &name);
+                RecordError::UnknownPlace { name, nearest }
+            }
+            (error, _) => error,
+        }
     }
 
     /// Records a turn whose secrets are redacted. While a model is asked, nobody has to wait for the lock: the answer
@@ -287,7 +298,8 @@ impl Recorder<'_> {
         let changes = Changes::of(&turn, before.id != after.id);
         let reached = turn.location_after.as_ref().map_or(&before, |_| &after);
         let first_visit = !files.lasting.headings().any(|heading| heading.scope == reached.scope());
-        let section = files.section_without_memories(&before.scope());
+        let present = turn.witnesses();
+        let section = files.evidence_known_to(&before.scope(), &present);
         let earlier = earlier(&files.lasting, &section, &turn, changes, episode);
         let effect = effect_of(&turn, changes, &self.settings.replies, earlier, None);
         let leaving = Leaving {
@@ -298,6 +310,7 @@ impl Recorder<'_> {
             after: &after,
             episode,
             action: &turn.action,
+            present: &present,
         };
         let opened_by = if changes.location { leaving.opened_by()? } else { Vec::new() };
         let triggers = fired(&turn, changes, effect, first_visit, &self.settings.switches);
@@ -310,7 +323,7 @@ impl Recorder<'_> {
         let surroundings = match self.judge {
             Judge::Model(_) if is_judged => {
                 let visits = Visits::of(journal).unwrap_or_default();
-                Surroundings::of(files, &before, visits.seen(before.id, after.id))
+                Surroundings::of(files, &before, &present, visits.seen(before.id, after.id))
             }
             _ => Surroundings::default(),
         };
@@ -390,7 +403,9 @@ impl Recorder<'_> {
         let limit = self.settings.tried_per_place;
         let effect = match judged {
             ModelOutcome::Answered(proposal, _) if proposal.effect.is_some() => {
-                let section = document.section_without_memories(&before.scope()).unwrap_or_default();
+                let mut section = document.section_without_memories(&before.scope()).unwrap_or_default();
+                let present = turn.witnesses();
+                section.keep_known(&before.scope(), |witnesses| witnesses.cover(&present));
                 let earlier = earlier(document, &section, turn, context.changes, *episode);
                 effect_of(turn, context.changes, &self.settings.replies, earlier, proposal.effect)
             }

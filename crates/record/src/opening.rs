@@ -7,7 +7,7 @@ use crate::changes::Changes;
 use crate::effect::{Effect, is_talk};
 use crate::places::Place;
 use crate::turn::Turn;
-use memories_document::types::{Attempt, fold_action, is_same_action};
+use memories_document::types::{Attempt, Witnesses, fold_action, is_same_action};
 use memories_document::{Document, Section};
 use memories_store::StoreError;
 use memories_store::journal::{EarlierTurn, Journal};
@@ -25,6 +25,8 @@ pub(super) struct Leaving<'a> {
     pub(super) after: &'a Place,
     pub(super) episode: u64,
     pub(super) action: &'a str,
+    /// Those who are present.
+    pub(super) present: &'a Witnesses,
 }
 
 impl Leaving<'_> {
@@ -43,6 +45,7 @@ impl Leaving<'_> {
         } else {
             Vec::new()
         };
+        stay.retain(|turn| self.is_known(turn));
         let refused = stay.iter().rposition(|turn| effect(turn).is_denied() && is_same(action_of(turn)));
         stay.drain(..refused.map_or(0, |at| at + 1));
         let mut opened = openers(&stay, opens);
@@ -54,6 +57,10 @@ impl Leaving<'_> {
         // Later in an episode less may be needed than at its beginning.
         let is_precise = refused.is_some() && !opened.is_empty() && self.is_first_arrival();
         if is_precise { Ok(opened) } else { self.still_needed(&way.after) }
+    }
+
+    fn is_known(&self, turn: &EarlierTurn) -> bool {
+        turn.witnesses().cover(self.present)
     }
 
     /// True if the episode has not been at the end of the way before.
@@ -74,7 +81,7 @@ impl Leaving<'_> {
             return Ok(known.to_vec());
         }
         let Some(mut turns) = self.journal.turns_of_episode(self.episode)? else { return Ok(known.to_vec()) };
-        turns.retain(|turn| turn.begins_at() == Some(self.before.id));
+        turns.retain(|turn| turn.begins_at() == Some(self.before.id) && self.is_known(turn));
         let is_known = |action: &String| known.iter().any(|other| is_same_action(other, action));
         Ok(if openers(&turns, opens).iter().all(is_known) { needed } else { known.to_vec() })
     }

@@ -151,12 +151,14 @@ fn resolve_spot(
                 Ok(place(Scope::next_location_id(known.chain(&other))))
             }
         },
-        [] => {
-            let names = document.headings().map(|heading| heading.name.as_str());
-            Err(RecordError::UnknownPlace { name: given.to_owned(), nearest: nearest(given, names, 3) })
-        }
+        [] => Err(RecordError::UnknownPlace { name: given.to_owned(), nearest: similar(document, given) }),
         _ => Err(RecordError::AmbiguousPlace { name: given.to_owned(), candidates }),
     }
+}
+
+/// The names of places that are most similar to one.
+pub(super) fn similar(document: &Document, name: &str) -> Vec<String> {
+    nearest(name, document.headings().map(|heading| heading.name.as_str()), 3)
 }
 
 /// A warning for each place that the turn names otherwise than its heading, which stays.

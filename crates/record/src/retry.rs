@@ -249,9 +249,9 @@ impl Recorder<'_> {
         let (before, after) = places::resolve(&files.lasting, &turn, false)?;
         let noticed = |trigger: &Trigger| waiting.triggers.iter().any(|name| name == <&str>::from(*trigger));
         let memories = PlaceMemories::of(&files, &before, &after, &turn);
-        let surroundings = Surroundings::of(&files, &before, waiting.seen.clone());
+        let surroundings = Surroundings::of(&files, &before, &turn.witnesses(), waiting.seen.clone());
         let changes = Changes::of(&turn, before.id != after.id);
-        let here = files.section_without_memories(&before.scope());
+        let here = files.evidence_known_to(&before.scope(), &turn.witnesses());
         let episode = turn.episode.unwrap_or(1);
         let earlier = earlier(&files.lasting, &here, &turn, changes, episode);
         Ok(Some(TurnContext {

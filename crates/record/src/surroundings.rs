@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::places::Place;
 use memories_document::Section;
-use memories_document::types::{Attempt, Moment, Way, fold_action};
+use memories_document::types::{Attempt, Moment, Way, Witnesses, fold_action};
 use memories_notebook::files::Files;
 use memories_store::StoreError;
 use memories_store::journal::Journal;
@@ -102,9 +102,9 @@ impl Visits {
 }
 
 impl Surroundings {
-    /// The surroundings of a turn at a place, whose places were seen at those times.
-    pub(super) fn of(files: &Files, before: &Place, seen: Seen) -> Surroundings {
-        let Section { mut tried, ways, .. } = files.section_without_memories(&before.scope());
+    /// The surroundings of a turn at a place that all know who are present, and when its places were seen.
+    pub(super) fn of(files: &Files, before: &Place, present: &Witnesses, seen: Seen) -> Surroundings {
+        let Section { mut tried, ways, .. } = files.evidence_known_to(&before.scope(), present);
         tried.sort_by_key(|attempt| Reverse((attempt.episode, attempt.turn)));
         Surroundings { tried, ways: latest_ways(ways), seen_before: seen.before, seen_after: seen.after }
     }

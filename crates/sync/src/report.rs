@@ -126,10 +126,7 @@ impl Contents {
         for (scope, section) in document.each_section() {
             for attempt in section.tried.iter().chain(&section.worked).chain(&section.seen) {
                 let Attempt { reply, result, .. } = attempt;
-                said.insert(
-                    format!("{scope} {}", scope.key_of_action(&attempt.action)),
-                    format!("{reply} {result:?}"),
-                );
+                said.insert(format!("{scope} {}", attempt.key(&scope)), format!("{reply} {result:?}"));
             }
             for way in &section.ways {
                 said.insert(format!("{scope} {:?}", way.key()), format!("{:?}", way.after));

@@ -11,11 +11,11 @@ use foldhash::fast::FixedState;
 
 use crate::graph::Directions;
 use memories_document::types::direction::Direction;
-use memories_document::types::{Scope, fold_action};
+use memories_document::types::{Scope, Viewer, fold_action};
 use memories_notebook::Snapshot;
 use memories_store::Store;
-use memories_store::journal::Journal;
 use memories_store::journal::entry::Entry;
+use memories_store::journal::{EarlierTurn, Journal};
 
 /// Descriptions of places, and the directions that were typed there.
 #[derive(Debug, Clone, Default)]
@@ -49,7 +49,8 @@ impl Descriptions {
         let aside = journal.aside().unwrap_or_default();
         let _ = journal.visit(|line| {
             let entry = line.contains("\"turn\":").then(|| Entry::parse(line)).flatten();
-            let counts = |entry: &Entry<'_>| !aside.has(entry.id.as_deref());
+            let counts =
+                |entry: &Entry<'_>| !aside.has(entry.id.as_deref()) && knows_turn(store.viewer(), line);
             entry.filter(counts).iter().for_each(|entry| read.add(entry));
         });
         read.with_memories(snapshot)
@@ -99,6 +100,13 @@ impl Descriptions {
         let read = |described: &Described| *described.exits.get_or_init(|| Exits::of(&described.text));
         self.places.get(&place).map_or(Exits::default(), read)
     }
+}
+
+/// True if a viewer knows the turn of a line.
+fn knows_turn(viewer: &Viewer, line: &str) -> bool {
+    let turn = || EarlierTurn::of(&Entry::parse(line)?);
+    let names_some = *viewer != Viewer::Person && line.contains("\"present\":");
+    !names_some || turn().is_some_and(|turn| viewer.knows(&turn.witnesses()))
 }
 
 /// The exits that a description names.

@@ -1,12 +1,12 @@
 //! Where the player stands: at the end of the last turn, and before the first turn of an episode where the game begins.
 
 use crate::best_run::BestRun;
-use memories_document::types::{Scope, ScopeName};
+use memories_document::types::{Scope, ScopeName, Viewer};
 use memories_notebook::Snapshot;
-use memories_store::journal::Journal;
+use memories_store::journal::{EarlierTurn, Journal};
 use memories_store::{Store, StoreError};
 
-/// The place where the last turn of the running episode ended. Before its first turn it is the place where the best run
+/// The place where the last turn of the running episode ended that the viewer of the store knows. Before its first turn it is the place where the best run
 /// and the last recorded episode began; `None` where these differ, or neither is known.
 ///
 /// # Errors
@@ -14,7 +14,12 @@ use memories_store::{Store, StoreError};
 /// When the journal cannot be read.
 pub fn standing(store: &Store, snapshot: &Snapshot) -> Result<Option<ScopeName>, StoreError> {
     let journal = Journal::of(store);
-    let last = journal.last_turns(1)?.pop();
+    let knows = |turn: &EarlierTurn| store.viewer().knows(&turn.witnesses());
+    let last = match store.viewer() {
+        Viewer::Person => journal.last_turns(1)?.pop(),
+        // What others witnessed does not say where an agent is.
+        Viewer::Agent(_) => journal.last_known_turn(knows)?,
+    };
     if let Some(last) = &last
         && last.episode >= Some(snapshot.running_episode())
     {
@@ -24,7 +29,7 @@ pub fn standing(store: &Store, snapshot: &Snapshot) -> Result<Option<ScopeName>,
         Some(episode) => journal.turns_of_episode(episode)?.unwrap_or_default(),
         None => Vec::new(),
     };
-    let of_last = turns.first().and_then(|first| first.begins_at());
+    let of_last = turns.iter().find(|turn| knows(turn)).and_then(|first| first.begins_at());
     let of_best = BestRun::read(snapshot).and_then(|best| best.begins_at());
     let is_doubtful = of_last.is_some() && of_best.is_some() && of_last != of_best;
     let beginning = of_best.or(of_last).filter(|_| !is_doubtful);

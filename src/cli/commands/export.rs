@@ -162,11 +162,21 @@ fn run_foreign(
     export.run(&mut cli, notebook.store())
 }
 
-/// Leaves out the entries that only some know, and names them: whoever reads the file may not be among these.
+/// Leaves out the entries and actions that only some know, and names them: whoever reads the file may not be among these.
 #[cfg(feature = "formats")]
 fn leave_out_witnessed(cli: &mut Cli<'_>, sections: &mut [(Scope, Section)]) {
     let mut left_out = false;
     for (scope, section) in sections {
+        let lines = |section: &Section| {
+            section.tried.len() + section.worked.len() + section.seen.len() + section.ways.len()
+        };
+        let before = lines(section);
+        section.keep_known(scope, |witnesses| !witnesses.is_limited());
+        if lines(section) < before {
+            let number = counted(before - lines(section), "action", "actions");
+            cli.ui.warning(&format!("{number} in {scope} with witnesses left out"));
+            left_out = true;
+        }
         section.memories.retain(|memory| {
             let is_limited = memory.provenance.witnesses().is_limited();
             if is_limited {

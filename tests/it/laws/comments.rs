@@ -53,7 +53,7 @@ proptest! {
         }
         let attempt = Attempt { action: action.clone(), count: 1, episode: None, turn: None, reply, ..Attempt::default() };
         document.put_attempt(&PLACE, "Hall", RegionKind::Tried, &attempt, 400).unwrap();
-        let way = Way { action, to: 7, name: name.clone(), count: 1, episode: None, turn: None, after: Vec::new() };
+        let way = Way { action, to: 7, name: name.clone(), count: 1, episode: None, turn: None, after: Vec::new(), witnesses: Default::default() };
         document.put_way(&PLACE, "Hall", &way).unwrap();
         let seen = Attempt { action: format!("x {item}"), ..attempt.clone() };
         document.put_attempt(&PLACE, "Hall", RegionKind::Seen, &seen, 400).unwrap();

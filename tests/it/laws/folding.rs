@@ -32,6 +32,7 @@ fn attempt() -> impl Strategy<Value = Attempt> {
             turn,
             reply: reply.to_owned(),
             result,
+            witnesses: Default::default(),
         },
     )
 }
@@ -107,6 +108,7 @@ proptest! {
     ) {
         let way = |(action, to, count, episode): &(&str, u64, u64, Option<u64>)| Way {
             action: (*action).to_owned(), to: *to, name: String::new(), count: *count, episode: *episode, turn: None, after: Vec::new(),
+            witnesses: Default::default(),
         };
         let list: String = ways.iter().map(|one| format!("{}\n", write_way(&way(one)))).collect();
         let text = format!("## Location 1: Hall\n\n### Ways\n\n{list}\n---\n");

@@ -12,7 +12,7 @@ use crate::work::reply::names;
 use crate::work::verdict::{History, is_listed_as};
 use memories_document::RegionKind;
 use memories_document::types::{
-    Anchor, Attempt, Author, Category, FolderPath, Memory, Moment, Scope, is_path_of_file,
+    Anchor, Attempt, Author, Category, FolderPath, Memory, Moment, Scope, Witnesses, is_path_of_file,
 };
 use memories_notebook::add::{Claim, store_memory};
 use memories_notebook::authority::{Authority, Proof};
@@ -102,7 +102,7 @@ fn write(draft: &mut Draft<'_>, kept: &Kept<'_>, limit: usize) -> Result<Vec<Eve
     let listed = section.tried.iter().find(is_same).cloned();
     let Some((_, run)) = history.last_failure else {
         if let Some(listed) = listed.filter(|_| history.worked) {
-            draft.files.lasting.remove_attempt(scope, &listed.action);
+            draft.files.lasting.remove_attempt(scope, &listed.action, &Witnesses::default());
             let worked = Attempt { action: listed.action, count: 1, ..Attempt::default() };
             draft.files.lasting.put_attempt(scope, &section.name, RegionKind::Worked, &worked, limit)?;
         }

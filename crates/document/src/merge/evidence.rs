@@ -73,7 +73,7 @@ pub(super) fn merge_attempts(scope: &Scope, three: &Three<'_, [Attempt]>) -> Cha
         let count = sum(base.map_or(0, |base| base.count), one.count, other.count).max(1);
         Attempt { count, ..later.clone() }
     };
-    merge_by(three, |attempt| scope.key_of_action(&attempt.action), is_same, is_one, combine)
+    merge_by(three, |attempt| attempt.key(scope), is_same, is_one, combine)
 }
 
 /// Merges ways.

@@ -106,6 +106,24 @@ mod tests {
     }
 
     #[test]
+    fn lines_of_other_witnesses_are_other_lines() {
+        let file = |lines: &str| {
+            format!("# Location Memories\n\n## Location 1: Hall\n\n### Tried\n\n{lines}\n---\n")
+        };
+        let all = "- `pull lever` ×2 *(Ep1, T2)*: Click.\n";
+        let jo = "- `pull lever` *(Ep1, T3, #witness:jo)*: It opens!\n";
+        let more = all.replace("×2", "×3");
+        assert_eq!(
+            clean(&file(all), &file(&more), &file(&format!("{all}{jo}"))),
+            file(&format!("{more}{jo}"))
+        );
+        assert_eq!(
+            clean(&file(&format!("{all}{jo}")), &file(&format!("{more}{jo}")), &file(all)),
+            file(&more)
+        );
+    }
+
+    #[test]
     fn what_both_sides_learned_stands_there() {
         let a = "**[NOTE] a** *(Ep1, T1)*\none\n";
         let (b, c) =

@@ -112,9 +112,7 @@ fn merge_evidence(merged: &mut Document, scope: &Scope, blocks: &[usize], bodies
         let changes = merge_attempts(scope, &three.of(|section| section.attempts(kind)));
         if !changes.is_empty() {
             merged.edit_attempts(blocks, kind, |lists| {
-                changes.gone.iter().for_each(|action| {
-                    lists.remove(action);
-                });
+                lists.remove(|attempt| changes.gone.contains(&attempt.key(scope)));
                 changes.put.iter().for_each(|attempt| lists.put(attempt));
             });
         }

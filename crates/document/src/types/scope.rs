@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::Serialize;
 
-use crate::types::evidence::{fold_action, fold_words};
+use crate::types::action::{fold_action, fold_words};
 use crate::types::folder::{FolderError, FolderPath};
 use crate::types::hint::{Advice, Hint};
 

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
+
 use crate::types::scope::is_id;
 use crate::types::text::fold_case;
 
@@ -11,8 +13,12 @@ const WITNESS: &str = "witness:";
 /// Beginning of the tags that name who told an entry.
 const TOLD_BY: &str = "told-by:";
 
-/// Those who know what an entry says. `None` stands for everybody.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+/// The id in the tag of what nobody but a person knows. It is nobody's id.
+const NOBODY: &str = "nobody";
+
+/// Those who know what an entry or a line of evidence says. `None` stands for everybody.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(from = "Option<Vec<String>>")]
 pub struct Witnesses(Option<BTreeSet<String>>);
 
 impl Witnesses {
@@ -21,19 +27,52 @@ impl Witnesses {
     pub(super) fn of<'a>(fields: impl Iterator<Item = &'a String>, goal: Option<&String>) -> Witnesses {
         let mut witnesses = goal.filter(|goal| fold_case(goal).contains(WITNESS)).map(|_| BTreeSet::new());
         for field in fields.filter(|field| is_mark(field, WITNESS)) {
-            witnesses.get_or_insert_default().extend(named(field, WITNESS));
+            let named = named(field, WITNESS).filter(|id| id != NOBODY);
+            witnesses.get_or_insert_default().extend(named);
         }
         Witnesses(witnesses)
     }
 
     /// The characters with these ids; everybody, where there are none.
     pub fn named(ids: &[String]) -> Witnesses {
-        Witnesses((!ids.is_empty()).then(|| ids.iter().cloned().collect()))
+        Witnesses::from((!ids.is_empty()).then(|| ids.to_vec()))
     }
 
-    /// True if an entry names any.
+    /// Their ids; `None` for everybody.
+    pub fn ids(&self) -> Option<Vec<&str>> {
+        self.0.as_ref().map(|ids| ids.iter().map(String::as_str).collect())
+    }
+
+    /// The tags that name them, without `#`; where nobody knows it, `witness:nobody`.
+    pub fn tags(&self) -> Vec<String> {
+        match self.ids() {
+            Some(ids) if ids.is_empty() => vec![witness_tag(NOBODY)],
+            ids => ids.into_iter().flatten().map(witness_tag).collect(),
+        }
+    }
+
+    /// Those who are among these and among others.
+    #[must_use]
+    pub fn and(self, other: Witnesses) -> Witnesses {
+        match (self.0, other.0) {
+            (Some(ids), Some(others)) => Witnesses(Some(ids.intersection(&others).cloned().collect())),
+            (ids, others) => Witnesses(ids.or(others)),
+        }
+    }
+
+    /// The key of what one line of evidence says: that of other witnesses has another key.
+    pub fn keyed(&self, key: String) -> String {
+        if self.0.is_none() { key } else { format!("{key}\n#{}", self.tags().join(" #")) }
+    }
+
+    /// True if only some know it.
     pub fn is_limited(&self) -> bool {
         self.0.is_some()
+    }
+
+    /// True if nobody is named, and so everybody knows it.
+    pub fn is_everybody(&self) -> bool {
+        self.0.is_none()
     }
 
     /// True if the character of an id is among them.
@@ -48,6 +87,16 @@ impl Witnesses {
             (Some(_), None) => false,
             (Some(ids), Some(others)) => others.is_subset(ids),
         }
+    }
+}
+
+impl From<Option<Vec<String>>> for Witnesses {
+    fn from(ids: Option<Vec<String>>) -> Witnesses {
+        Witnesses(
+            ids.map(|ids| {
+                ids.iter().filter_map(|id| character_id(id).ok()).filter(|id| id != NOBODY).collect()
+            }),
+        )
     }
 }
 
@@ -99,7 +148,10 @@ pub fn may_name_witnesses(text: &str) -> bool {
 }
 
 fn is_mark(field: &str, mark: &str) -> bool {
-    fold_case(field.trim_start_matches(|c: char| c == '#' || c.is_whitespace())).starts_with(mark)
+    let field = field.trim_start_matches(|c: char| c == '#' || c.is_whitespace());
+    let may_be =
+        field.chars().zip(mark.chars()).next().is_some_and(|(one, two)| one.eq_ignore_ascii_case(&two));
+    may_be && fold_case(field).starts_with(mark)
 }
 
 fn named(field: &str, mark: &str) -> Option<String> {
@@ -126,6 +178,7 @@ mod tests {
             assert!(is_misnamed(slip));
             assert!(of(&[slip, "witness:marta"]).has("marta"));
         }
+        assert!(!of(&["witness:nobody"]).has("nobody") && !is_misnamed("witness:nobody"));
         assert!(!of(&["witness", "eyewitness:marta"]).is_limited());
         let goal = "find #witness:marta".to_owned();
         assert!(!Witnesses::of([].into_iter(), Some(&goal)).has("marta"));
@@ -152,6 +205,9 @@ mod tests {
         for text in ["x *(#witness:a)*", "#Witness:a", "(#%77itness:a)", "(witness:a)", "#WITNESS:"] {
             assert!(may_name_witnesses(text), "{text}");
         }
+        let (jo, nobody) = (of(&["witness:jo"]), of(&["witness:jo"]).and(of(&["witness:al"])));
+        assert_eq!((jo.clone().and(of(&[])), of(&[]).and(jo.clone())), (jo.clone(), jo));
+        assert_eq!(of(&nobody.tags().iter().map(|tag| &**tag).collect::<Vec<_>>()), nobody);
         assert!(!may_name_witnesses("## World\n\n**[NOTE] a** *(Ep1, #troll, #by:w)*\ntext\n### Ways\n"));
     }
 }

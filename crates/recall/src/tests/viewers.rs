@@ -1,4 +1,4 @@
-//! What is recalled for a character has no word of an entry of other witnesses, nor has the snapshot itself.
+//! What is recalled for a character has no word of an entry or a line of other witnesses, nor has the snapshot itself.
 //!
 //! The property runs 64 worlds, or as many as `PROPTEST_CASES` says.
 
@@ -28,6 +28,12 @@ fn check(world: &World) {
         assert_eq!(snapshot.entries().len(), known, "all that is known stays: {world:?}");
         for at in (0..world.entries.len()).filter(|at| world.knows(agent, *at)) {
             assert!(snapshot.text().contains(&world.text(at)));
+        }
+        for at in (0..world.lines.len()).filter(|at| world.knows_line(agent, *at)) {
+            assert!(
+                world.words_of_line(at).iter().all(|word| snapshot.text().contains(word)),
+                "{at}: {world:?}"
+            );
         }
         let names: Vec<ScopeName> = World::scopes().map(|scope| scope.parse().unwrap()).collect();
         for format in [Format::Text, Format::Markdown, Format::Xml] {

@@ -10,7 +10,7 @@ use crate::journal::aside::{Aside, LineSet, Moved};
 use crate::journal::entry::{Entry, PlayedTurn};
 use crate::journal::recorded::{Known, RecordedTurns, TurnKey, numbers_of, reply_number};
 use crate::journal::{EarlierTurn, Journal};
-use memories_document::types::{Scope, ScopeName};
+use memories_document::types::{Scope, ScopeName, Witnesses};
 
 /// Turns among which those of an episode are looked for.
 const EPISODE_TURNS: usize = 5000;
@@ -19,6 +19,13 @@ const EPISODE_TURNS: usize = 5000;
 const LAST_LINES: usize = 200;
 
 impl EarlierTurn {
+    /// Those who know it: who was present, or everybody.
+    pub fn witnesses(&self) -> Witnesses {
+        let present = self.turn["present"].as_array().filter(|present| !present.is_empty());
+        let id = |id: &Value| id.as_str().unwrap_or_default().to_owned();
+        Witnesses::from(present.map(|present| present.iter().map(id).collect()))
+    }
+
     /// The place where the turn ended.
     pub fn place(&self) -> Option<ScopeName> {
         let fields = ["location_after", "location_before"];
@@ -201,6 +208,25 @@ impl Journal {
                 found = Some(turn);
             }
             is_before || found.is_some()
+        })?;
+        Ok(found)
+    }
+
+    /// The last turn that somebody knows, among those in which the turns of an episode are looked for.
+    ///
+    /// # Errors
+    ///
+    /// When the journal cannot be read.
+    pub fn last_known_turn(
+        &self,
+        knows: impl Fn(&EarlierTurn) -> bool,
+    ) -> Result<Option<EarlierTurn>, StoreError> {
+        let (mut found, mut looked_at) = (None, 0);
+        self.tail(1, |line| {
+            let turn = turn_as_played(line);
+            looked_at += usize::from(turn.is_some());
+            found = turn.filter(&knows);
+            found.is_some() || looked_at > EPISODE_TURNS
         })?;
         Ok(found)
     }

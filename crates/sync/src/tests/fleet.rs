@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use crate::error::SyncError;
 use crate::tests::bucket::{Fault, InMemory};
 use crate::tests::{Dice, EditError, HALL, Worker};
-use memories_document::types::{Attempt, Category, Memory, TryResult};
+use memories_document::types::{Attempt, Category, Memory};
 use memories_document::{Document, RegionKind};
 
 /// Three workers that each know what they did.
@@ -150,7 +150,7 @@ impl Fleet {
 
 fn new_try() -> Attempt {
     let (action, reply) = ("push".to_owned(), "No.".to_owned());
-    Attempt { action, count: 1, episode: None, turn: None, reply, result: TryResult::Vain }
+    Attempt { action, count: 1, episode: None, turn: None, reply, ..Attempt::default() }
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -185,6 +185,7 @@ fn attempt() -> impl Strategy<Value = Attempt> {
         turn,
         reply: reply.to_owned(),
         result,
+        witnesses: Default::default(),
     })
 }
 
@@ -199,6 +200,7 @@ fn way() -> impl Strategy<Value = Way> {
         episode,
         turn,
         after,
+        witnesses: Default::default(),
     })
 }
 
@@ -315,7 +317,7 @@ impl Change {
             Change::Try(..) | Change::Work(..) | Change::Walk(..) | Change::Look(..) => self.record(document),
             Change::Again(at, episode, turn) => again(document, *at, (Some(*episode), Some(*turn))),
             Change::Forget(scope, action) => {
-                document.remove_attempt(scope, action);
+                document.remove_attempt(scope, action, &Default::default());
                 Ok(())
             }
             _ => self.edit_entry(document),
@@ -383,7 +385,7 @@ impl Change {
                 document.put_attempt(scope, name(scope), RegionKind::Tried, &attempt, 400)
             }
             Change::Work(scope, action, episode, turn) => {
-                document.remove_attempt(scope, action);
+                document.remove_attempt(scope, action, &Default::default());
                 let known = document.section(scope).unwrap_or_default().worked;
                 let count = known.iter().find(|other| is_same(other, action)).map_or(0, |other| other.count);
                 let (episode, turn) = (Some(*episode), Some(*turn));
@@ -400,7 +402,7 @@ impl Change {
             }
             Change::Walk(from, way) => {
                 let scope = Scope::Location(*from);
-                document.remove_attempt(&scope, &way.action);
+                document.remove_attempt(&scope, &way.action, &Default::default());
                 let known = document.section(&scope).unwrap_or_default().ways;
                 let same = |other: &&Way| {
                     other.to == way.to && fold_action(&other.action) == fold_action(&way.action)
