@@ -13,7 +13,7 @@ use crate::program::memories;
 
 #[path = "../support/witnessed_world.rs"]
 mod witnessed_world;
-use witnessed_world::{AGENTS, World, worlds};
+use witnessed_world::{AGENTS, Play, World, plays, worlds};
 
 /// Stdout and stderr of a command.
 fn said(folder: &Path, arguments: &[&str], input: &str) -> String {
@@ -50,7 +50,19 @@ fn doors() -> Vec<Vec<&'static str>> {
         vec!["top", "--decay", "--json"],
         vec!["goals", "--json"],
         vec!["tried", "1", "take lamp"],
+        vec!["tried", "1", "open door", "--json"],
         vec!["summarize", "1"],
+        vec!["map"],
+        vec!["map", "--json"],
+        vec!["map", "near", "1", "--steps", "9"],
+        vec!["map", "near", "1", "--json"],
+        vec!["map", "near"],
+        vec!["map", "frontier", "1", "--json"],
+        vec!["map", "frontier"],
+        vec!["map", "path", "1", "2"],
+        vec!["map", "path", "3", "--json"],
+        vec!["route"],
+        vec!["route", "--from", ".", "--json"],
         vec!["export", "-"],
         vec!["export", "--format", "json", "-"],
         vec!["export", "--format", "markdown", "-"],
@@ -80,6 +92,31 @@ fn check(world: &World) {
 #[test]
 fn no_command_for_a_character_gives_away_what_others_witnessed() {
     proptest!(crate::cases(2), |(world in worlds())| check(&world));
+}
+
+fn check_play(play: &Play) {
+    let folder = tempfile::tempdir().unwrap();
+    said(folder.path(), &["record", "--turns", "-"], &play.lines());
+    let path = folder.path().join("Memories.md");
+    let text = fs::read_to_string(&path).unwrap();
+    for agent in AGENTS {
+        for door in doors() {
+            let past = ["--as-of", "1"];
+            let past = if ["list", "recall", "map", "route"].contains(&door[0]) { &past[..] } else { &[] };
+            let arguments = [&*door, &["--as", agent]].concat();
+            play.assert_kept(agent, &door.join(" "), &said(folder.path(), &arguments, REQUEST));
+            if !past.is_empty() {
+                let arguments = [&*arguments, past].concat();
+                play.assert_kept(agent, &door.join(" "), &said(folder.path(), &arguments, REQUEST));
+            }
+        }
+    }
+    assert_eq!(fs::read_to_string(&path).unwrap(), text);
+}
+
+#[test]
+fn no_command_for_a_character_gives_away_what_was_said_in_its_absence() {
+    proptest!(crate::cases(2), |(play in plays())| check_play(&play));
 }
 
 #[test]

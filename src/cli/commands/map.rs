@@ -7,6 +7,7 @@ use crate::cli::commands::frontier::{self, FrontierArgs};
 use crate::cli::commands::map_places::read_file;
 use crate::cli::commands::near::{self, NearArgs};
 use crate::cli::commands::path::{self, PathArgs};
+use crate::cli::commands::viewer_args::ViewerArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
@@ -44,6 +45,8 @@ struct DrawArgs {
     format: Option<MapFormat>,
     #[command(flatten)]
     as_of: AsOfArgs,
+    #[command(flatten)]
+    viewer: ViewerArgs,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -91,13 +94,14 @@ pub fn run(cli: Cli<'_>, args: MapArgs) -> Result<u8, Failure> {
 }
 
 fn draw(mut cli: Cli<'_>, drawing: DrawArgs) -> Result<u8, Failure> {
-    let DrawArgs { format, as_of: _ } = drawing;
+    let DrawArgs { format, as_of: _, viewer } = drawing;
     let default = if cli.ui.json { MapFormat::Json } else { MapFormat::Mermaid };
     let format = format.unwrap_or(default);
     if cli.ui.json && format != MapFormat::Json {
         return Err(Failure::usage("`--json` is `--format json`, and another format is asked for")
             .hint("leave one of them out"));
     }
+    viewer.read_for(&mut cli);
     let snapshot = read_file(&mut cli)?;
     let graph = Graph::read(&snapshot);
     if graph.is_empty() {

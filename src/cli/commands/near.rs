@@ -2,6 +2,7 @@
 
 use crate::cli::as_of::AsOfArgs;
 use crate::cli::commands::map_places::{named_or_here, read_file};
+use crate::cli::commands::viewer_args::ViewerArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
@@ -28,6 +29,8 @@ pub(crate) struct NearArgs {
     steps: usize,
     #[command(flatten)]
     pub(crate) as_of: AsOfArgs,
+    #[command(flatten)]
+    viewer: ViewerArgs,
 }
 
 /// The facts about this command.
@@ -35,7 +38,8 @@ pub(crate) const FACTS: Facts =
     Facts { completes: &[("ID", Candidates::Places)], ..Facts::of_question(Group::Look) };
 
 pub fn run(mut cli: Cli<'_>, args: NearArgs) -> Result<u8, Failure> {
-    let NearArgs { from, steps, as_of: _ } = args;
+    let NearArgs { from, steps, as_of: _, viewer } = args;
+    viewer.read_for(&mut cli);
     let snapshot = read_file(&mut cli)?;
     let from = named_or_here(&cli, &snapshot, from.as_deref())?;
     let report = Graph::read(&snapshot).near(from, steps);

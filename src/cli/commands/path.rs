@@ -2,6 +2,7 @@
 
 use crate::cli::as_of::AsOfArgs;
 use crate::cli::commands::map_places::{named, named_or_here, read_file};
+use crate::cli::commands::viewer_args::ViewerArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
@@ -36,6 +37,8 @@ pub(crate) struct PathArgs {
     to: String,
     #[command(flatten)]
     pub(crate) as_of: AsOfArgs,
+    #[command(flatten)]
+    viewer: ViewerArgs,
 }
 
 /// The facts about this command.
@@ -45,7 +48,8 @@ pub(crate) const FACTS: Facts = Facts {
 };
 
 pub fn run(mut cli: Cli<'_>, args: PathArgs) -> Result<u8, Failure> {
-    let PathArgs { from, to, as_of: _ } = args;
+    let PathArgs { from, to, as_of: _, viewer } = args;
+    viewer.read_for(&mut cli);
     let snapshot = read_file(&mut cli)?;
     let to = named(&snapshot, &to)?;
     let from = named_or_here(&cli, &snapshot, from.as_deref())?;

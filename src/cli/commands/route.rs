@@ -2,6 +2,7 @@
 
 use crate::cli::as_of::AsOfArgs;
 use crate::cli::commands::map_places::{here, named, read_file};
+use crate::cli::commands::viewer_args::ViewerArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
@@ -36,13 +37,16 @@ pub(crate) struct RouteArgs {
     from: Option<String>,
     #[command(flatten)]
     pub(crate) as_of: AsOfArgs,
+    #[command(flatten)]
+    viewer: ViewerArgs,
 }
 
 /// The facts about this command.
 pub(crate) const FACTS: Facts = Facts::of_question(Group::Look);
 
 pub fn run(mut cli: Cli<'_>, args: RouteArgs) -> Result<u8, Failure> {
-    let RouteArgs { goal, from, as_of: _ } = args;
+    let RouteArgs { goal, from, as_of: _, viewer } = args;
+    viewer.read_for(&mut cli);
     let snapshot = read_file(&mut cli)?;
     let from = match from.as_deref() {
         None => None,
