@@ -64,6 +64,10 @@ class Memories:
     one scope, `tried`, `top`, `path` and `frontier` with their defaults, and `route` with a start, where places are told
     by ids. All others are processes; the values and errors are the same.
 
+    Calls that read take `as_of`, a moment of the past (`"3.120"` is turn 120 of episode 3, `"3"` the end of episode 3;
+    also a day, a time or a git revision), and `viewer`, the id of a character: then the answer has what that character
+    knows, and nothing of what others witnessed. `tried` and `summarize` take `viewer` alone. Such calls are processes.
+
     Each method raises `MemoriesError`. Where a session broke off or took too long, its call is not repeated, and the
     next one starts another session. Of a turn the error says whether it was recorded (`stored`). Warnings of the
     program go to the logger `memories`, but for those that are in an answer; a session gives those of its start once,
@@ -128,20 +132,29 @@ class Memories:
         arguments = ("record", "--turns", "-", *_flag("--new-place", new_place))
         return RecordedAll.from_json(self._run(*arguments, data=b"\n".join(lines), timeout=timeout))
 
-    def recall(self, *scopes: int | str | Place, max_tokens: int | None = None) -> Recalled:
+    def recall(
+        self,
+        *scopes: int | str | Place,
+        max_tokens: int | None = None,
+        as_of: str | None = None,
+        viewer: str | None = None,
+    ) -> Recalled:
         """What matters at one or more scopes, in at most `max_tokens` (by default 300) for all of them together."""
-        answer = self._tool("get_location_memories", _arguments.of_recall(scopes, max_tokens))
+        reading = _reading(as_of, viewer)
+        answer = self._tool("get_location_memories", None if reading else _arguments.of_recall(scopes, max_tokens))
         if answer is None:
-            answer = self._run("recall", *_option("--max-tokens", max_tokens), "--", *map(text_of, scopes))
+            options = (*_option("--max-tokens", max_tokens), *reading)
+            answer = self._run("recall", *options, "--", *map(text_of, scopes))
         return Recalled.from_json(answer)
 
-    def tried(self, place: int | str | Place, action: str) -> Tried:
+    def tried(self, place: int | str | Place, action: str, *, viewer: str | None = None) -> Tried:
         """Whether an action was tried at a place in vain, and why."""
         # As it is recorded. No program can be given a NUL character.
         action = _process.check(action.replace("\0", "\ufffd"))
-        answer = self._tool("check_action", _arguments.of_action(place, action))
+        reading = _reading(None, viewer)
+        answer = self._tool("check_action", None if reading else _arguments.of_action(place, action))
         if answer is None:
-            answer = self._run("tried", "--", text_of(place), action)
+            answer = self._run("tried", *reading, "--", text_of(place), action)
         return Tried.from_json(answer)
 
     @overload
@@ -153,6 +166,8 @@ class Memories:
         scopes: Iterable[int | str | Place] = (),
         categories: Iterable[str] = (),
         answer: Literal[False] = False,
+        as_of: str | None = None,
+        viewer: str | None = None,
     ) -> list[Found]: ...
 
     @overload
@@ -164,6 +179,8 @@ class Memories:
         scopes: Iterable[int | str | Place] = (),
         categories: Iterable[str] = (),
         answer: Literal[True],
+        as_of: str | None = None,
+        viewer: str | None = None,
     ) -> Answered: ...
 
     def query(
@@ -174,6 +191,8 @@ class Memories:
         scopes: Iterable[int | str | Place] = (),
         categories: Iterable[str] = (),
         answer: bool = False,
+        as_of: str | None = None,
+        viewer: str | None = None,
     ) -> list[Found] | Answered:
         """The memories that answer a question, the most relevant first: at most `number`, by default those of the
         settings; with `scopes` or `categories` only from these.
@@ -185,53 +204,82 @@ class Memories:
             *_option("--number", number),
             *(flag for scope in scopes for flag in _option("--scope", text_of(scope))),
             *(flag for category in categories for flag in _option("--category", category)),
+            *_reading(as_of, viewer),
         )
         found = Answered.from_json(self._run("query", *flags, "--", question))
         return found if answer else list(found.memories)
 
-    def summarize(self, scope: int | str | Place) -> Summarized:
+    def summarize(self, scope: int | str | Place, *, viewer: str | None = None) -> Summarized:
         """What a model says in two or three sentences of all that is known of a place or character."""
-        return Summarized.from_json(self._run("summarize", "--", text_of(scope)))
+        return Summarized.from_json(self._run("summarize", *_reading(None, viewer), "--", text_of(scope)))
 
-    def top(self, number: int = 10) -> list[Memory]:
+    def top(self, number: int = 10, *, as_of: str | None = None, viewer: str | None = None) -> list[Memory]:
         """The most important memories of all places, 1 to 20."""
-        answer = self._tool("get_top_memories", {"limit": number} if 1 <= number <= 20 else None)
+        reading = _reading(as_of, viewer)
+        is_of_tool = 1 <= number <= 20 and not reading
+        answer = self._tool("get_top_memories", {"limit": number} if is_of_tool else None)
         if answer is None:
-            answer = self._run("top", f"--number={number}")
+            answer = self._run("top", f"--number={number}", *reading)
         return [Memory.from_json(memory) for memory in answer.get("memories", ())]
 
-    def path(self, to: int | str | Place, *, start: int | str | Place | None = None) -> Path:
+    def path(
+        self,
+        to: int | str | Place,
+        *,
+        start: int | str | Place | None = None,
+        as_of: str | None = None,
+        viewer: str | None = None,
+    ) -> Path:
         """The shortest known way from `start`, by default the place where you are."""
-        answer = self._tool("find_path", _arguments.of_ways(to=to, **{"from": start}))
+        reading = _reading(as_of, viewer)
+        answer = self._tool("find_path", None if reading else _arguments.of_ways(to=to, **{"from": start}))
         if answer is None:
             # `--` may not stand before two places, so a space keeps a name with `-` from being a flag.
             begin = () if start is None else (re.sub("^-", " -", text_of(start)),)
-            answer = self._run("path", *begin, "--", text_of(to))
+            answer = self._run("path", *reading, *begin, "--", text_of(to))
         return Path.from_json(answer)
 
-    def frontier(self, start: int | str | Place | None = None, *, number: int = 10) -> Frontier:
+    def frontier(
+        self,
+        start: int | str | Place | None = None,
+        *,
+        number: int = 10,
+        as_of: str | None = None,
+        viewer: str | None = None,
+    ) -> Frontier:
         """Directions that were never tried, nearest place first; `start` is by default where you are."""
-        answer = self._tool("unexplored", _arguments.of_ways(**{"from": start}) if number == 10 else None)
+        reading = _reading(as_of, viewer)
+        is_of_tool = number == 10 and not reading
+        answer = self._tool("unexplored", _arguments.of_ways(**{"from": start}) if is_of_tool else None)
         if answer is None:
             begin = () if start is None else (text_of(start),)
-            answer = self._run("frontier", f"--number={number}", "--", *begin)
+            answer = self._run("frontier", f"--number={number}", *reading, "--", *begin)
         return Frontier.from_json(answer)
 
-    def route(self, goal: str | None = None, *, start: int | str | Place | None = None) -> Route:
+    def route(
+        self,
+        goal: str | None = None,
+        *,
+        start: int | str | Place | None = None,
+        as_of: str | None = None,
+        viewer: str | None = None,
+    ) -> Route:
         """The best run of the game, or the part up to `goal`: a place, a gain such as `+10`, or words of an action.
 
         With `start` it is what the running episode has still to do of it from that place; `"."` is where you are: where
         its last turn ended, and before its first turn where the game begins.
         """
-        answer = self._tool("next_steps", _arguments.of_route(goal, start))
+        reading = _reading(as_of, viewer)
+        answer = self._tool("next_steps", None if reading else _arguments.of_route(goal, start))
         if answer is None:
             begin = None if start is None else text_of(start)
-            answer = self._run("route", *_option("--from", begin), "--", *(() if goal is None else (goal,)))
+            options = (*_option("--from", begin), *reading)
+            answer = self._run("route", *options, "--", *(() if goal is None else (goal,)))
         return Route.from_json(answer)
 
-    def goals(self) -> list[Goal]:
+    def goals(self, *, as_of: str | None = None, viewer: str | None = None) -> list[Goal]:
         """What gained points: the gains of the best run in its order, then those that memories of places tell of."""
-        return [Goal.from_json(goal) for goal in self._run("goals").get("goals", ())]
+        return [Goal.from_json(goal) for goal in self._run("goals", *_reading(as_of, viewer)).get("goals", ())]
 
     def add(self, scope: int | str | Place, text: str, *, new_place: bool = False, **fields: Any) -> Written:
         """Stores a memory in the caller's words. A text that is there already is not stored twice.
@@ -322,6 +370,10 @@ class Memories:
 
 def _flag(name: str, is_set: bool) -> tuple[str, ...]:
     return (name,) if is_set else ()
+
+
+def _reading(as_of: str | None, viewer: str | None) -> tuple[str, ...]:
+    return (*_option("--as-of", as_of), *_option("--as", viewer))
 
 
 def _option(name: str, value: int | str | None) -> tuple[str, ...]:

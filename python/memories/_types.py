@@ -239,7 +239,8 @@ class Attempt(Record):
 
     `result` says what came of the last try: `blocked`, `deadly`, `died`, `unknown` or `unseen`. It is `None` where the
     action was refused or nothing happened. In what is recalled, `verdict` of a tried action is `in_vain`,
-    `may_be_tried`, `unknown_effect`, or, of a command in a folder, `failed`.
+    `may_be_tried`, `unknown_effect`, or, of a command in a folder, `failed`. `witnesses` are the ids of those who alone
+    know it; it is `None` where everybody does.
     """
 
     action: str = ""
@@ -249,6 +250,7 @@ class Attempt(Record):
     episode: int | None = None
     turn: int | None = None
     result: str | None = None
+    witnesses: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -388,7 +390,10 @@ class RecordedAll(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Way(Record):
-    """A way that was walked from the place: the action, the place `to` which it led, and what opened it (`after`)."""
+    """A way that was walked from the place: the action, the place `to` which it led, and what opened it (`after`).
+
+    `witnesses` are as those of an `Attempt`.
+    """
 
     action: str = ""
     to: int = 0
@@ -398,6 +403,7 @@ class Way(Record):
     turn: int | None = None
     after: tuple[str, ...] = ()
     sometimes: tuple[str, ...] = ()
+    witnesses: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -407,3 +407,24 @@ def test_a_model_that_is_not_asked_is_a_warning_that_a_user_sees(program: str, t
     with pytest.warns(UserWarning, match="its model is not asked"):
         recorded = memories.record(Turn("wait", "Time passes.", Place(33, "Cellar")))
     assert recorded.judge == "rules"
+
+
+def test_a_character_knows_what_it_witnessed_and_the_past_knows_no_more_than_it_did(both: Ways) -> None:
+    for memories in both:
+        secret = Turn("say xyzzy", "A vault opens.", 75, episode=2, turn=1, location_after=Place(999, "Vault"))
+        memories.record({**secret.to_json(), "present": ["jordan"]})
+        memories.record(Turn("pull lamp", "Nothing happens.", 75, episode=2, turn=2).to_json() | {"present": ["jordan"]})
+        memories.add(75, "The lamp is a fake.", title="Fake", importance=1000, tags=["witness:jordan"])
+        for viewer, knows in (("jordan", True), ("marta", False), (None, True)):
+            assert ("say xyzzy" in memories.recall(75, max_tokens=2000, viewer=viewer).text) == knows
+            assert (memories.tried(75, "pull lamp", viewer=viewer).verdict != "no") == knows
+            assert memories.path(999, start=75, viewer=viewer).known == knows
+            assert any(memory.title == "Fake" for memory in memories.query("Fake lamp", viewer=viewer)) == knows
+            assert any(memory.title == "Fake" for memory in memories.top(20, viewer=viewer)) == knows
+            assert ("Vault" in str(memories.frontier(75, number=99, viewer=viewer))) == knows
+            assert len(memories.goals(viewer=viewer)) > 0 and memories.route(viewer=viewer).known
+        assert "say xyzzy" not in memories.recall(75, max_tokens=2000, as_of="1").text
+        assert not memories.path(999, start=75, as_of="1").known
+        assert len(memories.goals(as_of="1.5")) < len(memories.goals())
+        with pytest.raises(MemoriesError):
+            memories.recall(75, viewer="no one")
