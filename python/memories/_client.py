@@ -165,6 +165,7 @@ class Memories:
         number: int | None = None,
         scopes: Iterable[int | str | Place] = (),
         categories: Iterable[str] = (),
+        by_time: bool = False,
         answer: Literal[False] = False,
         as_of: str | None = None,
         viewer: str | None = None,
@@ -190,17 +191,20 @@ class Memories:
         number: int | None = None,
         scopes: Iterable[int | str | Place] = (),
         categories: Iterable[str] = (),
+        by_time: bool = False,
         answer: bool = False,
         as_of: str | None = None,
         viewer: str | None = None,
     ) -> list[Found] | Answered:
         """The memories that answer a question, the most relevant first: at most `number`, by default those of the
-        settings; with `scopes` or `categories` only from these.
+        settings; with `scopes` or `categories` only from these. With `by_time` those that surely match, in the order of
+        time.
 
         With `answer`, a model reads them and answers; where it cannot be asked, `model.error` of the answer says why.
         """
         flags = (
             *_flag("--answer", answer),
+            *_flag("--by-time", by_time),
             *_option("--number", number),
             *(flag for scope in scopes for flag in _option("--scope", text_of(scope))),
             *(flag for category in categories for flag in _option("--category", category)),

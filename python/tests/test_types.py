@@ -64,7 +64,7 @@ PLACES: dict[str, list[str]] = {
 #: Properties that are no field, with the reason.
 LEFT_OUT = {
     "version": "it is 1 in every answer",
-    "as_of": "only with `--as-of`, which the module does not set",
+    "as_of": "it repeats the moment that was asked for",
     "Memory.decayed": "only with a flag of `top` that the module does not set",
     "Memory.age": "only with a flag of `top` that the module does not set",
     "Found.explain": "only with `--explain`, which the module does not set",

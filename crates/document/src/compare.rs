@@ -235,7 +235,7 @@ fn compare_attempts(before: &[Attempt], after: &[Attempt]) -> Vec<Difference<Att
         before.iter().map(|attempt| (key(attempt), Some(attempt))).collect();
     let mut differences = Vec::new();
     for new in after {
-        let action = fold_action(&new.action);
+        let action = key(new);
         let same = |(other, slot): &&mut (String, Option<&Attempt>)| slot.is_some() && *other == action;
         let old = old.iter_mut().find(same).and_then(|(_, slot)| slot.take());
         if old != Some(new) {
@@ -324,6 +324,16 @@ mod tests {
             .replace("**[NOTE] Gone**\nx\n\nMine\n\n", "#### Mine\n\n")
             .replace("- `wait`", "- `wait` ×2\n- `look`");
         after.replace("**Visits:** 1 ", "**Visits:** 2 ").replace("## Location 2: B", "## World")
+    }
+
+    #[test]
+    fn a_line_of_some_is_compared_with_their_own() {
+        let file = |count: &str| {
+            BEFORE.replace("- `wait`", &format!("- `wait`\n- `wait`{count} *(Ep1, #witness:jo)*"))
+        };
+        assert!(compare(&file(""), &file("")).sections.is_empty());
+        let changed = compare(&file(""), &file(" ×2"));
+        assert_eq!(changed.sections[0].tried.len(), 1);
     }
 
     #[test]
