@@ -19,11 +19,10 @@ use crate::ways::parse_way;
 
 /// The texts of the memory file and its session as a viewer sees them; `None` where the viewer sees all of both.
 pub fn seen(viewer: &Viewer, documents: [&Document; 2]) -> Option<[String; 2]> {
-    let hides = |document: &Document| {
-        may_name_witnesses(document.source())
-            || document.headings().any(|heading| !viewer.sees(&heading.scope))
-    };
-    if *viewer == Viewer::Person || !documents.iter().any(|document| hides(document)) {
+    let names_witnesses = documents.iter().any(|document| may_name_witnesses(document.source()));
+    let mut headings = documents.iter().flat_map(|document| document.headings());
+    let mut hides = || names_witnesses || headings.any(|heading| !viewer.sees(&heading.scope));
+    if *viewer == Viewer::Person || !hides() {
         return None;
     }
     let mut titles = Titles::default();
@@ -36,7 +35,9 @@ pub fn seen(viewer: &Viewer, documents: [&Document; 2]) -> Option<[String; 2]> {
     let mut seen = Seen { viewer, hidden, gone: HashSet::new() };
     let pieces = documents
         .map(|document| document.pieces().map(|(scope, text)| seen.piece(scope, text)).collect::<Vec<_>>());
-    seen.gone = gone(&pieces.iter().flatten().collect::<Vec<_>>());
+    if names_witnesses {
+        seen.gone = gone(&pieces.iter().flatten().collect::<Vec<_>>());
+    }
     Some(pieces.map(|pieces| pieces.iter().map(|piece| seen.text_of(piece)).collect()))
 }
 
@@ -260,6 +261,15 @@ mod tests {
             - `sing` *(Ep1, T5)*: La #was.\n\n---\n\n## Location 2: Attic\n**Visits:** 1\n\n---\n\n\
             ## World\n\n**[NOTE] a**\nb\nSee also: [[Location 2]]\n";
         assert_eq!(marta, expected);
+    }
+
+    #[test]
+    fn a_bare_place_stays_in_a_file_that_names_no_witness() {
+        let file = "## Location 1: Maze\n\n## Location 2: Maze\n\n";
+        let with_agent = format!("{file}## Agent jordan\n\n**[NOTE] Own**\nMine.\n");
+        let documents = [&*with_agent, ""].map(|text| Document::parse(text.to_owned()));
+        let [seen, _] = seen(&Viewer::of(Some("jo")), [&documents[0], &documents[1]]).unwrap();
+        assert_eq!(seen, file);
     }
 
     #[test]
