@@ -9,7 +9,7 @@ use crate::evidence::{
 };
 use crate::fields::{parse_fields, parse_number, write_fields};
 use crate::text::{stored_line, unescape};
-use crate::types::{Provenance, Span, Way, Witnesses};
+use crate::types::{Provenance, Span, Way, Witnesses, may_name_witnesses};
 
 /// The last field of a way as it was written once; the names of items follow. It is read over, and goes when the line is
 /// written anew.
@@ -130,11 +130,15 @@ fn split_way(line: &str) -> Option<(KnownWay<'_>, bool)> {
     let all = fields;
     let (fields, after) = split_after(fields);
     let fields = fields.find(REFUSED_WITHOUT).map_or(fields, |at| &fields[..at]);
-    // A tag behind the openers is a slip, and names nobody.
-    let has_slip = Provenance { goal: Some(all[fields.len()..].to_owned()), ..Provenance::default() };
+    let behind = &all[fields.len()..];
     let fields = parse_fields(fields);
     let turn = fields.turns.map(|turns| turns.last);
-    let witnesses = has_slip.witnesses().and(fields.witnesses());
+    let mut witnesses = fields.witnesses();
+    if may_name_witnesses(behind) {
+        // A tag behind the openers is a slip, and names nobody.
+        let slip = Provenance { goal: Some(behind.to_owned()), ..Provenance::default() };
+        witnesses = witnesses.and(slip.witnesses());
+    }
     let known = Provenance {
         episode: fields.episode,
         turns: turn.map(Span::one),

@@ -73,24 +73,8 @@ fn supersede(
         return Err(CorrectionError::Empty("text"));
     }
     let targets = last_lines_first(targets);
-    let mut olds = Vec::new();
-    for target in &targets {
-        let found = locate(files, target, true, Memory::is_live)?;
-        let old = found.memory();
-        if found.tier == Tier::Lasting && successor.persistence == Persistence::Ephemeral {
-            return Err(CorrectionError::Lasting(old.title));
-        }
-        olds.push(old);
-    }
-    if !successor.provenance.witnesses().is_limited()
-        && let Some((first, others)) = olds.split_first()
-    {
-        let witnesses = first.provenance.witnesses();
-        if let Some(other) = others.iter().find(|other| other.provenance.witnesses() != witnesses) {
-            return Err(CorrectionError::OtherWitnesses(first.title.clone(), other.title.clone()));
-        }
-        inherit_witnesses(&mut successor, first);
-    }
+    let olds = superseded(files, &targets, &successor)?;
+    name_witnesses(&mut successor, &olds)?;
     if is_untitled {
         successor = free_title(files, scope, successor, |memory| olds.contains(memory));
     }
@@ -122,19 +106,7 @@ fn supersede(
         return Err(CorrectionError::NearDuplicate(other.title));
     }
     let name = files.name_of(scope);
-    // A memory that supersedes a core memory is core.
-    let stays_core = successor.persistence != Persistence::Core
-        && olds.iter().any(|old| old.persistence == Persistence::Core);
-    if stays_core {
-        successor.persistence = Persistence::Core;
-    }
-    if let Some(old) = olds.iter().find(|old| same_title(&old.title, &successor.title)) {
-        successor.see_also = successor.see_also.or_else(|| old.see_also.clone());
-    }
-    if successor.anchors().next().is_none() {
-        olds.iter().for_each(|old| inherit(&mut successor, old));
-        files.renew(scope, &mut successor);
-    }
+    let stays_core = inherit_from_all(files, scope, &mut successor, &olds);
     let mut results = Vec::new();
     for (target, old) in targets.iter().zip(&olds) {
         let mut found = locate(files, target, true, Memory::is_live)?;
@@ -147,6 +119,56 @@ fn supersede(
     let persistence = stays_core.then_some(Persistence::Core);
     results.push(Corrected { persistence, ..Corrected::of(Outcome::Stored, scope, applied.title()) });
     Ok(results)
+}
+
+/// The memories that a successor supersedes.
+fn superseded(
+    files: &mut Files,
+    targets: &[&Target],
+    successor: &Memory,
+) -> Result<Vec<Memory>, CorrectionError> {
+    let mut olds = Vec::with_capacity(targets.len());
+    for target in targets {
+        let found = locate(files, target, true, Memory::is_live)?;
+        let old = found.memory();
+        if found.tier == Tier::Lasting && successor.persistence == Persistence::Ephemeral {
+            return Err(CorrectionError::Lasting(old.title));
+        }
+        olds.push(old);
+    }
+    Ok(olds)
+}
+
+/// Gives a successor that names no witnesses those of the memories that it supersedes, who must be the same.
+fn name_witnesses(successor: &mut Memory, olds: &[Memory]) -> Result<(), CorrectionError> {
+    let Some((first, others)) = olds.split_first() else { return Ok(()) };
+    if successor.provenance.witnesses().is_limited() {
+        return Ok(());
+    }
+    let witnesses = first.provenance.witnesses();
+    if let Some(other) = others.iter().find(|other| other.provenance.witnesses() != witnesses) {
+        return Err(CorrectionError::OtherWitnesses(first.title.clone(), other.title.clone()));
+    }
+    inherit_witnesses(successor, first);
+    Ok(())
+}
+
+/// Gives a successor what it takes over from the memories that it supersedes: links, anchors, and that it is core. True if
+/// it is core for that reason.
+fn inherit_from_all(files: &Files, scope: &Scope, successor: &mut Memory, olds: &[Memory]) -> bool {
+    let stays_core = successor.persistence != Persistence::Core
+        && olds.iter().any(|old| old.persistence == Persistence::Core);
+    if stays_core {
+        successor.persistence = Persistence::Core;
+    }
+    if let Some(old) = olds.iter().find(|old| same_title(&old.title, &successor.title)) {
+        successor.see_also = successor.see_also.take().or_else(|| old.see_also.clone());
+    }
+    if successor.anchors().next().is_none() {
+        olds.iter().for_each(|old| inherit(successor, old));
+        files.renew(scope, successor);
+    }
+    stays_core
 }
 
 fn invalidate(

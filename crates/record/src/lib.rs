@@ -71,7 +71,7 @@ use std::collections::BTreeSet;
 
 use memories_document::Document;
 use memories_document::types::{Author, ImportanceScale, Memory, Moment};
-use memories_notebook::add::{Claim, store_memory};
+use memories_notebook::add::{AddReport, Claim, store_memory};
 pub use memories_notebook::authority::Authority;
 use memories_notebook::files::Files;
 use memories_notebook::titles::stored_under_free_title;
@@ -83,7 +83,7 @@ use memories_store::journal::{EarlierTurn, Journal};
 use best_run::BestRun;
 use changes::Changes;
 use context::ModelOutcome;
-use effect::effect_of;
+use effect::{Effect, effect_of};
 use evidence::{TurnEvidence, earlier};
 use once::{Begun, Checked, is_repeat, recorded_before};
 use opening::Leaving;
@@ -278,6 +278,27 @@ impl Recorder<'_> {
         context
     }
 
+    /// What a model, or the built-in rules, are shown of the files about a turn.
+    fn shown_to_judge(
+        &self,
+        files: &Files,
+        journal: &Journal,
+        turn: &Turn,
+        before: &Place,
+        after: &Place,
+    ) -> (PlaceMemories, Surroundings) {
+        let memories = || PlaceMemories::of(files, before, after, turn);
+        match self.judge {
+            Judge::Model(_) => {
+                let visits = Visits::of(journal).unwrap_or_default();
+                let seen = visits.seen(before.id, after.id);
+                (memories(), Surroundings::of(files, before, &turn.witnesses(), seen))
+            }
+            Judge::Rules => (memories(), Surroundings::default()),
+            _ => Default::default(),
+        }
+    }
+
     fn gather_from(
         &self,
         files: &Files,
@@ -316,16 +337,10 @@ impl Recorder<'_> {
         let triggers = fired(&turn, changes, effect, first_visit, &self.settings.switches);
         let repeat = !effect.is_success() && is_repeat(journal, &turn, &before, &section)?;
         let is_judged = !triggers.is_empty() && !repeat;
-        let memories = match self.judge {
-            Judge::Model(_) | Judge::Rules if is_judged => PlaceMemories::of(files, &before, &after, &turn),
-            _ => PlaceMemories::default(),
-        };
-        let surroundings = match self.judge {
-            Judge::Model(_) if is_judged => {
-                let visits = Visits::of(journal).unwrap_or_default();
-                Surroundings::of(files, &before, &present, visits.seen(before.id, after.id))
-            }
-            _ => Surroundings::default(),
+        let (memories, surroundings) = if is_judged {
+            self.shown_to_judge(files, journal, &turn, &before, &after)
+        } else {
+            Default::default()
         };
         let history = known_to(&turn, turns_of(&history));
         Ok(TurnContext {
@@ -401,29 +416,10 @@ impl Recorder<'_> {
         }
         places::count_visits(document, &before, &after, *episode, context.number)?;
         let limit = self.settings.tried_per_place;
-        let effect = match judged {
-            ModelOutcome::Answered(proposal, _) if proposal.effect.is_some() => {
-                let mut section = document.section_without_memories(&before.scope()).unwrap_or_default();
-                let present = turn.witnesses();
-                section.keep_known(&before.scope(), |witnesses| witnesses.cover(&present));
-                let earlier = earlier(document, &section, turn, context.changes, *episode);
-                effect_of(turn, context.changes, &self.settings.replies, earlier, proposal.effect)
-            }
-            _ => context.effect,
-        };
+        let effect = self.effect_as_judged(document, context, &before, judged);
         let (before, after) = (&before, &after);
         let tried = TurnEvidence { document, context, effect, before, after, limit }.write()?;
-        let mut memories = Vec::new();
-        if let Some(remember) = &turn.remember {
-            let mut memory = Memory::new(remember.category.clone(), "", &remember.text);
-            memory.provenance.importance = Some(remember.importance);
-            let memory = self.with_provenance(memory, context, now, false);
-            let memory = stored_under_free_title(files, &before.scope(), &memory);
-            files.authorship.set_author(Author::Agent);
-            let at = Moment { episode: Some(*episode), turn: Some(context.number), ..Moment::default() };
-            let claim = Claim { at: &at, ..Claim::of(Authority::Turn(context.changes.proof())) };
-            memories.push(store_memory(files, &before.scope(), &before.name, &memory, claim, &mut warnings)?);
-        }
+        let memories = self.remember(files, context, before, now, &mut warnings)?.into_iter().collect();
         let mut report = RecordReport {
             memories,
             tried,
@@ -446,5 +442,47 @@ impl Recorder<'_> {
         report.visits = section.unwrap_or_default().visits;
         report.outcome = outcome(&report, judged);
         Ok(report)
+    }
+
+    /// The effect of a turn, by what the model says of it where it says so.
+    fn effect_as_judged(
+        &self,
+        document: &Document,
+        context: &TurnContext,
+        before: &Place,
+        judged: &ModelOutcome,
+    ) -> Effect {
+        let TurnContext { turn, episode, changes, .. } = context;
+        match judged {
+            ModelOutcome::Answered(proposal, _) if proposal.effect.is_some() => {
+                let mut section = document.section_without_memories(&before.scope()).unwrap_or_default();
+                let present = turn.witnesses();
+                section.keep_known(&before.scope(), |witnesses| witnesses.cover(&present));
+                let earlier = earlier(document, &section, turn, *changes, *episode);
+                effect_of(turn, *changes, &self.settings.replies, earlier, proposal.effect)
+            }
+            _ => context.effect,
+        }
+    }
+
+    /// Stores what the caller asked to remember of a turn.
+    fn remember(
+        &self,
+        files: &mut Files,
+        context: &TurnContext,
+        before: &Place,
+        now: &str,
+        warnings: &mut Vec<String>,
+    ) -> Result<Option<AddReport>, RecordError> {
+        let Some(remember) = &context.turn.remember else { return Ok(None) };
+        let mut memory = Memory::new(remember.category.clone(), "", &remember.text);
+        memory.provenance.importance = Some(remember.importance);
+        let memory = self.with_provenance(memory, context, now, false);
+        let memory = stored_under_free_title(files, &before.scope(), &memory);
+        files.authorship.set_author(Author::Agent);
+        let (episode, turn) = (Some(context.episode), Some(context.number));
+        let at = Moment { episode, turn, ..Moment::default() };
+        let claim = Claim { at: &at, ..Claim::of(Authority::Turn(context.changes.proof())) };
+        Ok(Some(store_memory(files, &before.scope(), &before.name, &memory, claim, warnings)?))
     }
 }
