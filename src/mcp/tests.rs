@@ -211,7 +211,7 @@ fn check_play(play: &Play) {
         for (agent, present) in [("alex", &[][..]), ("marta", &["casey"]), ("jordan", &[])] {
             let turn = json!({"location": 1, "action": action, "response": reply, "present": present});
             let said = said(&serve(&store, agent), "record_turn", turn);
-            // Who records at a place is told its name.
+            // An agent that records a turn at a place learns the name of the place.
             play.assert_kept(agent, "record_turn", &said.to_lowercase().replace("pq0k", ""));
         }
     }

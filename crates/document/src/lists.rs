@@ -143,7 +143,8 @@ impl<'a> AttemptLists<'a> {
         }
     }
 
-    /// Writes an action, in place of the same one with the same witnesses. Lines that say more than their actions stay as they are.
+    /// Writes an action, in place of the same one with the same witnesses. Lines that say more than their actions stay as
+    /// they are.
     pub(crate) fn put(&mut self, attempt: &Attempt) {
         let scope = self.scope;
         let action = attempt.key(scope);

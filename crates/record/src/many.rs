@@ -256,7 +256,7 @@ impl<'a> ManyTurns<'a> {
         let ManyTurns { recorder, reader, is_pressed, .. } = self;
         let written = recorder.notebook.edit(RECORD, |draft| {
             let start = Instant::now();
-            // What a large file costs is shared by more turns.
+            // A large file takes long to read and write, so more turns share that.
             let factor = (draft.files.lasting.source().len() / SMALL + 1).min(MAX_FACTOR);
             let (limit, most) = (limit.min(factor * GROUP), factor as u32 * WORK);
             let mut done: Vec<Done> = Vec::new();

@@ -21,8 +21,8 @@ pub struct RankedMemory {
     pub importance: f64,
 }
 
-/// The `limit` most important live memories; of equally important ones those that gained more
-/// points come first, then the later ones.
+/// The `limit` most important live memories; of equally important ones those that gained more points come first, then the
+/// later ones.
 ///
 /// With a half-life in turns, importance decays to `importance × 0.5^(age / half-life)`. Core memories and
 /// memories without an episode do not decay.

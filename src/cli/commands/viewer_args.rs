@@ -1,4 +1,4 @@
-//! The flags that name characters: for whom is read, and who knows what is written.
+//! The flags that name characters: the one that asks, and those who know what is written.
 
 use crate::cli::context::Cli;
 use memories_document::types::{Viewer, character_id};
@@ -6,7 +6,7 @@ use memories_notebook::Telling;
 
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct ViewerArgs {
-    /// Only what this character knows: its own section, and of the rest what it is a witness of or has no witnesses
+    /// Only what this character knows: its own section, what it witnessed, and what has no witnesses
     #[arg(long = "as", value_name = "ID", value_parser = character_id)]
     viewer: Option<String>,
 }

@@ -74,7 +74,7 @@ pub(super) struct Format {
     pub kind: &'static str,
     /// Characters before the prefix that belong to the secret.
     pub before: Option<Part>,
-    /// What it begins with: one of these.
+    /// The prefixes; each secret of the format has one of them.
     pub prefixes: &'static [&'static str],
     pub parts: &'static [Part],
     /// A text that must occur after the prefix; empty for most formats.

@@ -1,4 +1,4 @@
-//! What is recalled for a character has no word of an entry or a line of other witnesses, nor has the snapshot itself.
+//! A recall for a character has no word of entries or lines that only others witnessed, and nor has the snapshot.
 //!
 //! The property runs 64 worlds, or as many as `PROPTEST_CASES` says.
 
