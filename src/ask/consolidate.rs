@@ -68,7 +68,7 @@ pub fn candidates(files: &Files, scope: &Scope) -> Candidates {
         if memory.category.only_grows() {
             continue;
         }
-        if memory.provenance.witnesses().is_limited() {
+        if !memory.provenance.witnesses().is_everybody() {
             found.kept.push(format!("`{}` is kept: it has witnesses", memory.title));
         } else if bearers[&fold_title(&memory.title)] > 1 {
             found.kept.push(format!("`{}` is kept: several memories bear its title", memory.title));

@@ -129,7 +129,7 @@ impl Guard<'_> {
         if memory.category.only_grows() {
             return Err(format!("`{}` is of a kind that only grows", memory.title));
         }
-        if memory.provenance.witnesses().is_limited() {
+        if !memory.provenance.witnesses().is_everybody() {
             return Err(format!("`{}` has witnesses", memory.title));
         }
         match self.seen.iter().find(|seen| same_title(&seen.title, &memory.title)) {

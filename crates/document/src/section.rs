@@ -100,9 +100,9 @@ impl Section {
 
     /// The evidence that somebody knows: of lines about one action with several witnesses, the latest.
     pub fn keep_known(&mut self, scope: &Scope, knows: impl Fn(&Witnesses) -> bool) {
-        let lists = || [&self.tried, &self.worked, &self.seen].into_iter().flatten();
-        let all = lists().map(|attempt| &attempt.witnesses).chain(self.ways.iter().map(|way| &way.witnesses));
-        if { all }.all(Witnesses::is_everybody) {
+        let attempts = [&self.tried, &self.worked, &self.seen].into_iter().flatten();
+        let attempts = attempts.map(|attempt| &attempt.witnesses);
+        if attempts.chain(self.ways.iter().map(|way| &way.witnesses)).all(Witnesses::is_everybody) {
             return;
         }
         for list in [&mut self.tried, &mut self.worked, &mut self.seen] {

@@ -15,7 +15,7 @@ use crate::scan::{self, BYTE_ORDER_MARK, Event, line_number, walk};
 use crate::section::Section;
 use crate::splice::{self, Style};
 use crate::text::Fences;
-use crate::types::Scope;
+use crate::types::{Scope, Witnesses};
 
 /// Beyond this many edited blocks the text is built anew; up to it, bytes are moved within the source.
 const MAX_MOVES: usize = 8;
@@ -277,6 +277,13 @@ impl Document {
     /// The section without its memories, which may be many: evidence, visits, notes.
     pub fn section_without_memories(&self, scope: &Scope) -> Option<Section> {
         self.read_scope(scope, false)
+    }
+
+    /// The section without its memories, with the evidence that all of these know. Empty where the scope has no section.
+    pub fn evidence_known_to(&self, scope: &Scope, all: &Witnesses) -> Section {
+        let mut section = self.section_without_memories(scope).unwrap_or_default();
+        section.keep_known(scope, |witnesses| witnesses.cover(all));
+        section
     }
 
     fn read_scope(&self, scope: &Scope, with_memories: bool) -> Option<Section> {

@@ -142,7 +142,7 @@ fn superseded(
 /// Gives a successor that names no witnesses those of the memories that it supersedes, who must be the same.
 fn name_witnesses(successor: &mut Memory, olds: &[Memory]) -> Result<(), CorrectionError> {
     let Some((first, others)) = olds.split_first() else { return Ok(()) };
-    if successor.provenance.witnesses().is_limited() {
+    if !successor.provenance.witnesses().is_everybody() {
         return Ok(());
     }
     let witnesses = first.provenance.witnesses();

@@ -202,9 +202,7 @@ impl Files {
 
     /// The same, as all of some who know it do.
     pub fn evidence_known_to(&self, scope: &Scope, all: &Witnesses) -> Section {
-        let mut section = self.section_without_memories(scope);
-        section.keep_known(scope, |witnesses| witnesses.cover(all));
-        section
+        Section { name: self.name_of(scope), ..self.lasting.evidence_known_to(scope, all) }
     }
 
     /// The scopes of both files, each once.

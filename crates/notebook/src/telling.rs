@@ -35,7 +35,7 @@ pub(super) fn tell(
 
 /// Gives a memory without witnesses those of the entry that it speaks of.
 pub(super) fn inherit_witnesses(memory: &mut Memory, old: &Memory) {
-    if !memory.provenance.witnesses().is_limited() {
+    if memory.provenance.witnesses().is_everybody() {
         let tags = old.provenance.tags.iter().filter(|tag| is_witness_tag(tag));
         memory.provenance.tags.extend(tags.cloned());
     }

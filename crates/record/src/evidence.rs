@@ -226,7 +226,7 @@ impl TurnEvidence<'_> {
         let leads_elsewhere = |way: &Way| way.to != self.after.id && is_same_action(&way.action, &action);
         let witnesses = turn.witnesses();
         let listed = self.document.section_without_memories(&self.before.scope()).unwrap_or_default();
-        let is_marked = witnesses.is_limited() || listed.ways.iter().any(leads_elsewhere);
+        let is_marked = !witnesses.is_everybody() || listed.ways.iter().any(leads_elsewhere);
         let way = Way {
             action: known.map_or(action, |way| way.action.clone()),
             to: self.after.id,
@@ -255,9 +255,6 @@ impl TurnEvidence<'_> {
 
     /// The evidence of a scope that all know who were present.
     fn known(&self, scope: &Scope) -> Section {
-        let mut section = self.document.section_without_memories(scope).unwrap_or_default();
-        let present = self.context.turn.witnesses();
-        section.keep_known(scope, |witnesses| witnesses.cover(&present));
-        section
+        self.document.evidence_known_to(scope, &self.context.turn.witnesses())
     }
 }

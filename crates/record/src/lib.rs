@@ -203,12 +203,13 @@ impl Recorder<'_> {
 
     /// An error that names only places which the viewer knows.
     fn as_seen(&self, error: RecordError) -> RecordError {
-        match (error, self.notebook.read()) {
-            (RecordError::UnknownPlace { name, .. }, Ok(seen)) => {
-                let nearest = places::similar(&seen.lasting, &name);
+        match error {
+            RecordError::UnknownPlace { name, nearest } => {
+                let seen = self.notebook.read();
+                let nearest = seen.map_or(nearest, |seen| places::similar(&seen.lasting, &name));
                 RecordError::UnknownPlace { name, nearest }
             }
-            (error, _) => error,
+            error => error,
         }
     }
 
@@ -278,7 +279,7 @@ impl Recorder<'_> {
         context
     }
 
-    /// What a model, or the built-in rules, are shown of the files about a turn.
+    /// The parts of the files with which a turn is judged, by a model or by the built-in rules.
     fn shown_to_judge(
         &self,
         files: &Files,
@@ -455,9 +456,7 @@ impl Recorder<'_> {
         let TurnContext { turn, episode, changes, .. } = context;
         match judged {
             ModelOutcome::Answered(proposal, _) if proposal.effect.is_some() => {
-                let mut section = document.section_without_memories(&before.scope()).unwrap_or_default();
-                let present = turn.witnesses();
-                section.keep_known(&before.scope(), |witnesses| witnesses.cover(&present));
+                let section = document.evidence_known_to(&before.scope(), &turn.witnesses());
                 let earlier = earlier(document, &section, turn, *changes, *episode);
                 effect_of(turn, *changes, &self.settings.replies, earlier, proposal.effect)
             }

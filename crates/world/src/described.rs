@@ -28,7 +28,7 @@ pub struct Descriptions {
 struct Described {
     /// The longest reply that showed it since the last look there.
     text: String,
-    /// What the text names, read when it is first asked for.
+    /// The exits that the text names. They are read when they are first asked for.
     exits: OnceCell<Exits>,
     tried: Directions,
 }
@@ -194,7 +194,7 @@ fn words_for(direction: Direction) -> Vec<String> {
     list.split(' ').map(str::to_owned).collect()
 }
 
-/// What a word of a description says.
+/// The meaning of a word in a description.
 #[derive(Debug, Clone, Copy, Default)]
 struct Known {
     /// The directions that it names, as the bits of [`Directions`].

@@ -1,13 +1,14 @@
 //! Where the player stands: at the end of the last turn, and before the first turn of an episode where the game begins.
 
 use crate::best_run::BestRun;
-use memories_document::types::{Scope, ScopeName, Viewer};
+use memories_document::types::{Scope, ScopeName};
 use memories_notebook::Snapshot;
 use memories_store::journal::{EarlierTurn, Journal};
 use memories_store::{Store, StoreError};
 
-/// The place where the last turn of the running episode ended that the viewer of the store knows. Before its first turn it is the place where the best run
-/// and the last recorded episode began; `None` where these differ, or neither is known.
+/// The place where the last turn of the running episode ended, among those that the viewer of the store knows. Before its
+/// first turn it is the place where the best run and the last recorded episode began; `None` where these differ, or
+/// neither is known.
 ///
 /// # Errors
 ///
@@ -15,11 +16,7 @@ use memories_store::{Store, StoreError};
 pub fn standing(store: &Store, snapshot: &Snapshot) -> Result<Option<ScopeName>, StoreError> {
     let journal = Journal::of(store);
     let knows = |turn: &EarlierTurn| store.viewer().knows(&turn.witnesses());
-    let last = match store.viewer() {
-        Viewer::Person => journal.last_turns(1)?.pop(),
-        // What others witnessed does not say where an agent is.
-        Viewer::Agent(_) => journal.last_known_turn(knows)?,
-    };
+    let last = journal.last_known_turn(knows)?;
     if let Some(last) = &last
         && last.episode >= Some(snapshot.running_episode())
     {

@@ -142,8 +142,19 @@ pub(crate) const FACTS: Facts =
     Facts { pages: true, synonyms: &["search", "find", "grep", "ask"], ..Facts::of_question(Group::Look) };
 
 pub fn run(mut cli: Cli<'_>, args: QueryArgs) -> Result<u8, Failure> {
-    let QueryArgs { question, filter, by_time, number, max_tokens, now, explain, .. } = args;
-    let QueryArgs { answer, model, viewer, .. } = args;
+    let QueryArgs {
+        question,
+        filter,
+        by_time,
+        number,
+        max_tokens,
+        now,
+        explain,
+        answer,
+        model,
+        as_of: _,
+        viewer,
+    } = args;
     viewer.read_for(&mut cli);
     let store = cli.store()?;
     let filter = filter_of(&cli.settings.working_folder, &store, filter)?;

@@ -65,11 +65,6 @@ impl Witnesses {
         if self.0.is_none() { key } else { format!("{key}\n#{}", self.tags().join(" #")) }
     }
 
-    /// True if only some know it.
-    pub fn is_limited(&self) -> bool {
-        self.0.is_some()
-    }
-
     /// True if nobody is named, and so everybody knows it.
     pub fn is_everybody(&self) -> bool {
         self.0.is_none()
@@ -174,12 +169,12 @@ mod tests {
         assert_eq!(marta, Witnesses::named(&["alex".to_owned(), "marta".to_owned()]));
         assert!(marta.has("marta") && marta.has("alex") && !marta.has("jordan"));
         for slip in ["witness:", "witness:two words", "WITNESS:é", "#witness:?"] {
-            assert!(of(&[slip]).is_limited() && !of(&[slip]).has("marta"), "{slip}");
+            assert!(!of(&[slip]).is_everybody() && !of(&[slip]).has("marta"), "{slip}");
             assert!(is_misnamed(slip));
             assert!(of(&[slip, "witness:marta"]).has("marta"));
         }
         assert!(!of(&["witness:nobody"]).has("nobody") && !is_misnamed("witness:nobody"));
-        assert!(!of(&["witness", "eyewitness:marta"]).is_limited());
+        assert!(of(&["witness", "eyewitness:marta"]).is_everybody());
         let goal = "find #witness:marta".to_owned();
         assert!(!Witnesses::of([].into_iter(), Some(&goal)).has("marta"));
     }

@@ -21,9 +21,9 @@ const LAST_LINES: usize = 200;
 impl EarlierTurn {
     /// Those who know it: who was present, or everybody.
     pub fn witnesses(&self) -> Witnesses {
-        let present = self.turn["present"].as_array().filter(|present| !present.is_empty());
-        let id = |id: &Value| id.as_str().unwrap_or_default().to_owned();
-        Witnesses::from(present.map(|present| present.iter().map(id).collect()))
+        let present = self.turn["present"].as_array().into_iter().flatten();
+        let ids: Vec<String> = present.map(|id| id.as_str().unwrap_or_default().to_owned()).collect();
+        Witnesses::named(&ids)
     }
 
     /// The place where the turn ended.
