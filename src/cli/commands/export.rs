@@ -14,7 +14,7 @@ use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
 use crate::transfer::{self, TransferFormat};
 use memories_document::Section;
-use memories_document::types::{Memory, Scope, Witnesses, by_file_ending};
+use memories_document::types::{Memory, Scope, by_file_ending};
 use memories_notebook::Notebook;
 use memories_notebook::files::Files;
 use memories_store::{Existing, Store, write_file};
@@ -171,7 +171,7 @@ fn leave_out_witnessed(cli: &mut Cli<'_>, sections: &mut [(Scope, Section)]) {
             section.tried.len() + section.worked.len() + section.seen.len() + section.ways.len()
         };
         let before = lines(section);
-        section.keep_known(scope, Witnesses::is_everybody);
+        section.keep_known(scope, |witnesses| witnesses.is_everybody());
         if lines(section) < before {
             let number = counted(before - lines(section), "action", "actions");
             cli.ui.warning(&format!("{number} in {scope} with witnesses left out"));
