@@ -166,17 +166,14 @@ impl Settings {
         lock_timeout: Duration,
         environment: ProcessEnvironment,
     ) -> Result<(Settings, Vec<String>), Failure> {
-        let Found { mut files, config_path, ignored, mut warnings, mut foreign } = found;
+        let Found { mut files, config_path, ignored, mut warnings, foreign } = found;
         let memory_file = files.read_path("memory_file")?;
-        let file = match file.or(memory_file) {
-            Some(named) => named,
-            None => {
-                let (file, of_others) = found_memory_file(&environment)?;
-                foreign = of_others.or(foreign);
-                file
-            }
+        let (file, of_others) = match file.or(memory_file) {
+            Some(named) => (named, None),
+            None => found_memory_file(&environment)?,
         };
-        let foreign = foreign.map(|foreign| format!("{}; {}", foreign.problem(), foreign.remedy()));
+        let foreign =
+            of_others.or(foreign).map(|foreign| format!("{}; {}", foreign.problem(), foreign.remedy()));
         warnings.splice(0..0, foreign);
         let enabled = files.read("enabled", flag)?.unwrap_or(true);
         let writer = files.read("writer", writer)?;
@@ -184,24 +181,13 @@ impl Settings {
         files.read("flush_on_death", flag)?;
         let now = environment.now.clone().unwrap_or_else(present);
         let limits = read_limits(&mut files)?.at(&now);
-        let record = read_record(&mut files)?;
-        let hooks = hooks::read(&mut files, MAX_TOKENS_BY_SETTING)?;
-        let consolidate = consolidate::read(&mut files)?;
-        let map = files.read_path("record.map")?;
         let (mut llm, llm_environment) = read_llm(&mut files, &environment)?;
-        let chooses = |key: &&str| matches!(*key, "llm.provider" | "llm.base_url");
-        let is_kept = ignored.iter().any(chooses) && !environment.names_a_host() && keep_offline(&mut llm);
+        let is_kept = !environment.names_a_host() && keep_offline(&mut llm, &ignored, &mut warnings);
         let untrusted_model = is_kept.then(|| config_path.clone());
-        if let Some(warning) = warnings.last_mut().filter(|_| is_kept) {
-            warning.push_str("; its model is not asked");
-        }
         let (search, search_results) = search::read(&mut files)?;
+        let repository = repository_of(&environment.folder, environment.user_folder.as_deref());
         let settings = Settings {
-            working_folder: WorkingFolder::new(
-                &environment.folder,
-                &file,
-                repository_of(&environment.folder, environment.user_folder.as_deref()),
-            ),
+            working_folder: WorkingFolder::new(&environment.folder, &file, repository),
             file,
             shown_file: None,
             sync_url: files.read("sync.url", text)?,
@@ -212,10 +198,10 @@ impl Settings {
             lock_timeout,
             enabled,
             limits,
-            record,
-            hooks,
-            consolidate,
-            map,
+            record: read_record(&mut files)?,
+            hooks: hooks::read(&mut files, MAX_TOKENS_BY_SETTING)?,
+            consolidate: consolidate::read(&mut files)?,
+            map: files.read_path("record.map")?,
             llm,
             llm_environment,
             search,
@@ -403,11 +389,17 @@ fn read_keys(config: &memories_llm::Config, environment: &ProcessEnvironment) ->
 }
 
 /// A file that chooses a model and may not do so must not lead to another one, only because its key is there: what was
-/// meant for a server on this machine would go to a stranger. True if only this keeps the model from being asked.
-fn keep_offline(config: &mut memories_llm::Config) -> bool {
-    let is_kept = config.provider == memories_llm::Provider::Auto && config.fallback_base_url.is_none();
+/// meant for a server on this machine would go to a stranger. True if only this keeps the model from being asked; the
+/// warning about the `ignored` settings says it then.
+fn keep_offline(config: &mut memories_llm::Config, ignored: &[&str], warnings: &mut [String]) -> bool {
+    let is_kept = ignored.iter().any(|key| matches!(*key, "llm.provider" | "llm.base_url"))
+        && config.provider == memories_llm::Provider::Auto
+        && config.fallback_base_url.is_none();
     if is_kept {
         config.provider = memories_llm::Provider::Offline;
+        if let Some(warning) = warnings.last_mut() {
+            warning.push_str("; its model is not asked");
+        }
     }
     is_kept
 }

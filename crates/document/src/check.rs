@@ -4,8 +4,8 @@
 //! would read differently: headings (`commonmark`), references (`references`) and double-encoded
 //! characters (`double_encoding`).
 
+use std::collections::BTreeMap;
 use std::collections::BTreeSet;
-use std::collections::btree_map::{self, BTreeMap};
 
 use crate::commonmark::viewer_differences;
 use crate::conflict::{Conflicts, conflicts};
@@ -70,18 +70,14 @@ fn problems_outside_conflicts(source: &str) -> Vec<Problem> {
             boundaries.push(if marked { 0 } else { start });
         }
         let Some(heading) = &block.heading else { continue };
-        match names.entry(&heading.scope) {
-            btree_map::Entry::Vacant(first) => {
-                first.insert(&heading.name);
-            }
-            btree_map::Entry::Occupied(mut first) => {
-                let is_joined = twins::have_one_name(first.get(), &heading.name);
-                let scope = heading.scope.to_string();
-                problems.push(Problem::new(line, 1, Kind::SecondSection { scope, is_joined }));
-                if first.get().is_empty() {
-                    first.insert(&heading.name);
-                }
-            }
+        if let Some(first) = names.get(&heading.scope) {
+            let is_joined = twins::have_one_name(first, &heading.name);
+            let scope = heading.scope.to_string();
+            problems.push(Problem::new(line, 1, Kind::SecondSection { scope, is_joined }));
+        }
+        let name = names.entry(&heading.scope).or_default();
+        if name.is_empty() {
+            *name = &heading.name;
         }
         let section = Section { text, line, is_folder: matches!(heading.scope, Scope::Folder(_)) };
         let parsed = block.parsed(source);

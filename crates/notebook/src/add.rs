@@ -80,15 +80,8 @@ pub fn store_memory(
         // Entries of kinds that only grow get a number where their title is in use.
         memory = free_title(files, scope, memory, |_| false);
     } else if let Some(old) = duplicate_of(files, scope, &memory, claim, &contested) {
-        return store_duplicate(
-            files,
-            scope,
-            name,
-            Duplicate { old, memory: &memory },
-            claim,
-            contested,
-            warnings,
-        );
+        let duplicate = Duplicate { old, memory: &memory };
+        return store_duplicate(files, scope, name, duplicate, claim, contested, warnings);
     }
     date(&mut memory, files.today.as_deref());
     let known = files.name_of(scope);

@@ -99,8 +99,7 @@ fn supersede(
     }
     let text = ComparableText::new(&successor.text);
     let same = others(&|entry| text.may_be_said_by(entry)).into_iter().find(|other| {
-        let known = other.provenance.witnesses();
-        text.is_duplicate(other) && known.cover(&successor.provenance.witnesses())
+        text.is_duplicate(other) && other.provenance.witnesses().cover(&successor.provenance.witnesses())
     });
     if let Some(other) = same {
         return Err(CorrectionError::NearDuplicate(other.title));

@@ -254,57 +254,51 @@ impl<'a> ManyTurns<'a> {
             thread::sleep(PAUSE);
         }
         let ManyTurns { recorder, reader, is_pressed, .. } = self;
-        let written = recorder.notebook.edit(RECORD, |draft| {
+        let Written { value: mut done, warnings, .. } = recorder.notebook.edit(RECORD, |draft| {
             let start = Instant::now();
             // A large file takes long to read and write, so more turns share that.
             let factor = (draft.files.lasting.source().len() / SMALL + 1).min(MAX_FACTOR);
             let (limit, most) = (limit.min(factor * GROUP), factor as u32 * WORK);
-            let mut done: Vec<Done> = Vec::new();
-            while done.len() < limit {
+            let (mut done, mut is_alone) = (Vec::<Done>::new(), false);
+            while done.len() < limit && !is_alone {
                 let at = done.len();
                 if at == lines.len() {
                     if start.elapsed() >= most {
                         break;
                     }
-                    let Some(line) = more() else {
-                        *is_pressed = false;
-                        break;
-                    };
+                    let next = more();
+                    *is_pressed = next.is_some();
+                    let Some(line) = next else { break };
                     lines.push_back(reader.read(line, || draft.state().unwrap_or_default().episode));
                 }
                 // The last state of an episode is one that can be restored.
                 if at > 0 && lines[at].1.is_later_than(draft.state()?.episode) {
                     break;
                 }
-                let is_alone = match &lines[at].1 {
-                    Pending::New(new) => recorder.may_rewind(draft, &new.turn)?,
-                    Pending::Done(_) => false,
-                };
-                // The history that it needs is that of the files.
-                if at > 0 && is_alone {
-                    break;
-                }
-                done.push(match &lines[at].1 {
-                    Pending::Done(done) => Done::clone(done),
-                    Pending::New(new) => {
-                        if at > 0 {
-                            draft.begin_next();
-                        }
-                        reader.note(new, recorder.record_line(draft, new, at)?)
+                let new = match &lines[at].1 {
+                    Pending::New(new) => new,
+                    Pending::Done(known) => {
+                        done.push(Done::clone(known));
+                        continue;
                     }
-                });
-                if is_alone {
-                    break;
+                };
+                is_alone = recorder.may_rewind(draft, &new.turn)?;
+                if at > 0 {
+                    // The history that it needs is that of the files.
+                    if is_alone {
+                        break;
+                    }
+                    draft.begin_next();
                 }
+                done.push(reader.note(new, recorder.record_line(draft, new, at)?));
             }
             Ok::<_, Failure>(done)
         })?;
-        let Written { value: mut done, warnings, .. } = written;
-        lines.iter().zip(&done).for_each(|((_, line), done)| {
+        for ((_, line), done) in lines.iter().zip(&done) {
             if let (Pending::New(new), Ok(report)) = (line, done) {
                 reader.forget(&new.key, report);
             }
-        });
+        }
         if let Some(Ok(first)) = done.first_mut() {
             first.warnings.extend(warnings);
         }

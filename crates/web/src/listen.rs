@@ -123,11 +123,8 @@ where
     drop(listener);
     watching.abort();
     end.send_replace(true);
-    let mut left = 0;
-    if timeout(grace, running.shutdown()).await.is_err() {
-        left = limits.connections - room.available_permits();
-    }
-    Ok(left)
+    let have_ended = timeout(grace, running.shutdown()).await.is_ok();
+    Ok(if have_ended { 0 } else { limits.connections - room.available_permits() })
 }
 
 /// Ready when the server ends, and no request has come to it by then.

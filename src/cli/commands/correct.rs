@@ -121,16 +121,18 @@ pub fn run(
     // The forgotten memory is for the journal.
     results.iter_mut().for_each(|result| result.memory = None);
     let would = if dry_run { "would be " } else { "" };
-    let line = |Corrected { outcome, scope, title, why, contested, .. }: &Corrected| {
-        let to = if *outcome == Outcome::Renamed { " to" } else { "" };
-        let why = why.map(|why| format!(": {why}")).unwrap_or_default();
-        let stays = contested.iter().map(|one| format!("; \"{}\" stays ({})", one.title, one.reason));
-        // A memory that contests an entry is stored itself, as tentative.
-        let outcome = if *outcome == Outcome::Contested { "stored as tentative" } else { outcome.name() };
-        format!("{would}{outcome}{to} \"{title}\" in {scope}{why}{}\n", stays.collect::<String>())
-    };
-    let text: String = results.iter().map(line).collect();
+    let text: String = results.iter().map(|result| format!("{would}{}\n", shown(result))).collect();
     cli.ui.answer(&json!({"changed": !dry_run, "results": results}), &text)
+}
+
+/// A correction that was applied, as a line of the answer.
+fn shown(Corrected { outcome, scope, title, why, contested, .. }: &Corrected) -> String {
+    let to = if *outcome == Outcome::Renamed { " to" } else { "" };
+    let why = why.map(|why| format!(": {why}")).unwrap_or_default();
+    let stays = contested.iter().map(|one| format!("; \"{}\" stays ({})", one.title, one.reason));
+    // A memory that contests an entry is stored itself, as tentative.
+    let outcome = if *outcome == Outcome::Contested { "stored as tentative" } else { outcome.name() };
+    format!("{outcome}{to} \"{title}\" in {scope}{why}{}", stays.collect::<String>())
 }
 
 /// A moment is only for what strikes an entry.

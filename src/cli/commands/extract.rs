@@ -133,32 +133,35 @@ pub fn run(mut cli: Cli<'_>, args: ExtractArgs) -> Result<u8, Failure> {
     let scope = scope
         .map(|scope| resolve_scope(&cli.settings.working_folder, notebook.store(), &scope))
         .transpose()?;
-    let defaults = cli.settings.chat.clone();
-    let settings = ChatSettings {
-        mode: mode.unwrap_or(defaults.mode),
-        every: every.unwrap_or(defaults.every),
-        max_extracted: max.unwrap_or(defaults.max_extracted),
-        importance_scale: scale,
-        ..defaults
-    };
+    let mut settings = ChatSettings { importance_scale: scale, ..cli.settings.chat.clone() };
+    settings.mode = mode.unwrap_or(settings.mode);
+    settings.every = every.unwrap_or(settings.every);
+    settings.max_extracted = max.unwrap_or(settings.max_extracted);
     let Choice { model, notice } = model.choose(&mut cli)?;
     let extractor = Extractor { notebook: &notebook, model: model.as_deref(), settings: &settings };
-    let scope = scope.as_ref();
     let mut tags = Vec::new();
     witnesses.tag(&mut tags);
-    let input = ExtractInput { whole, saving: save, scope, tags: &tags, ..ExtractInput::of(&conversation) };
+    let defaults = ExtractInput::of(&conversation);
+    let input = ExtractInput { whole, saving: save, scope: scope.as_ref(), tags: &tags, ..defaults };
     let mut report = extractor.extract(input)?;
     cli.ui.notices(notice.iter().filter(|_| report.model.is_some()));
     cli.ui.warnings(&report.warnings);
-    let instead = "nothing is written, and these turns are looked at the next time";
-    match report.failure.take() {
-        Some(error @ ModelError::Settings { .. }) => return Err(Failure::from(error).hint(instead)),
-        Some(error) => cli.ui.warning(&format!("{error}: {instead}")),
-        None => {}
+    if let Some(error) = report.failure.take() {
+        tell_failure(&mut cli, error)?;
     }
     show_report(&mut cli, &conversation.id, &report)?;
     let failed = strict && report.outcome == ExtractOutcome::Failed;
     Ok(if failed { FailureKind::TryAgain.exit_code() } else { 0 })
+}
+
+/// Warns that a model failed; settings with which none can work are an error.
+fn tell_failure(cli: &mut Cli<'_>, error: ModelError) -> Result<(), Failure> {
+    let instead = "nothing is written, and these turns are looked at the next time";
+    if matches!(error, ModelError::Settings { .. }) {
+        return Err(Failure::from(error).hint(instead));
+    }
+    cli.ui.warning(&format!("{error}: {instead}"));
+    Ok(())
 }
 
 /// Reads the reply on stdin.

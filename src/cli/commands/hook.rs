@@ -24,7 +24,7 @@ use memories_agents::work::{Shell, Work, keep};
 use memories_document::types::frame::NOTICE;
 use memories_document::types::model_text::ModelText;
 use memories_document::types::{Scope, ScopeName, json};
-use memories_notebook::Snapshot;
+use memories_notebook::{Notebook, Snapshot};
 use memories_recall::{Actions, Format, recall_newest, render};
 
 use event::{Event, EventKind, HookAgent, Said};
@@ -94,41 +94,49 @@ pub fn run(mut cli: Cli<'_>, args: HookArgs) -> Result<u8, Failure> {
         machine: &machine,
         files: Some(&*files),
     };
-    let kept = |work: &Work<'_>| {
-        keep(&notebook, work.session, work.now, work.machine, cli.settings.record.tried_per_place)
-    };
-    let said = match &event.kind {
-        EventKind::Start => {
-            // Lessons that cannot be stored now are stored the next time.
-            if let Err(error) = kept(&work) {
-                cli.ui.detail(&error.to_string());
-            }
-            start(&cli, &work)?.map(Said::Context)
-        }
-        EventKind::End => {
-            kept(&work)?;
-            consolidate_grown::join_all(&mut cli, &notebook);
-            None
-        }
-        EventKind::Before { command, shell, id } => {
-            work.begin(id)?;
-            before(&cli, &Work { shell: *shell, ..work }, command)?
-        }
-        EventKind::After { command, shell, id, ended, output } => {
-            let work = Work { shell: *shell, ..work };
-            work.note_command(command, id, *ended, output)?.map(Said::Context)
-        }
-        EventKind::Edited(path) => {
-            work.note_edit(path)?;
-            None
-        }
-        EventKind::Other => None,
-    };
-    let said = said.and_then(|said| event.answer(agent, said));
+    let said = follow(&mut cli, &notebook, &event.kind, work)?.and_then(|said| event.answer(agent, said));
     if let Some(said) = said.filter(|_| budget.ends_in_time()) {
         cli.ui.data(&format!("{said}\n"))?;
     }
     Ok(0)
+}
+
+/// Notes what an event says, and returns what the agent is told.
+fn follow(
+    cli: &mut Cli<'_>,
+    notebook: &Notebook,
+    event: &EventKind,
+    work: Work<'_>,
+) -> Result<Option<Said>, Failure> {
+    let most = cli.settings.record.tried_per_place;
+    let kept = || keep(notebook, work.session, work.now, work.machine, most);
+    match event {
+        EventKind::Start => {
+            // Lessons that cannot be stored now are stored the next time.
+            if let Err(error) = kept() {
+                cli.ui.detail(&error.to_string());
+            }
+            Ok(start(cli, &work)?.map(Said::Context))
+        }
+        EventKind::End => {
+            kept()?;
+            consolidate_grown::join_all(cli, notebook);
+            Ok(None)
+        }
+        EventKind::Before { command, shell, id } => {
+            work.begin(id)?;
+            before(cli, &Work { shell: *shell, ..work }, command)
+        }
+        EventKind::After { command, shell, id, ended, output } => {
+            let work = Work { shell: *shell, ..work };
+            Ok(work.note_command(command, id, *ended, output)?.map(Said::Context))
+        }
+        EventKind::Edited(path) => {
+            work.note_edit(path)?;
+            Ok(None)
+        }
+        EventKind::Other => Ok(None),
+    }
 }
 
 /// The time that a hook has. When it is over the process ends, in silence: an agent would wait for it. A write that is cut

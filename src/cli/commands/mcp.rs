@@ -3,12 +3,17 @@ mod http;
 
 use std::net::SocketAddr;
 
+use strum::{VariantArray, VariantNames};
+
+use crate::cli::commands::map_file::read_map;
 use crate::cli::commands::model_args::ModelArgs;
 use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
+use crate::cli::interrupt::interrupted;
 use crate::cli::values::parse_host;
+use crate::mcp::{Group as ToolGroup, Setup, serve, serve_http};
 
 /// Serve the memories to agents by MCP, on stdio or over HTTP
 #[derive(Debug, clap::Args)]
@@ -81,22 +86,21 @@ fn parse_agent(text: &str) -> Result<String, String> {
         Err(format!("`{text}` is not an id: use lower-case letters, digits, `_` and `-`"))
     }
 }
-const GROUPS: &[&str] = <crate::mcp::Group as strum::VariantNames>::VARIANTS;
-/// The facts about this command.
-pub(crate) const FACTS: Facts =
-    Facts { completes: &[("GROUP", Candidates::Values(GROUPS))], ..Facts::of(Group::SetUp) };
-pub fn run(mut cli: Cli<'_>, args: McpArgs) -> Result<u8, Failure> {
-    use crate::cli::commands::map_file::read_map;
-    use crate::cli::interrupt::interrupted;
-    use crate::mcp::{Group, Setup, serve, serve_http};
 
+/// The facts about this command.
+pub(crate) const FACTS: Facts = Facts {
+    completes: &[("GROUP", Candidates::Values(<ToolGroup as VariantNames>::VARIANTS))],
+    ..Facts::of(Group::SetUp)
+};
+
+pub fn run(mut cli: Cli<'_>, args: McpArgs) -> Result<u8, Failure> {
     let McpArgs { agent, read_only, tools, http, hosts, configured_model, writer, model } = args;
-    let groups: Result<Vec<Group>, String> = tools.iter().map(|name| name.trim().parse()).collect();
+    let groups: Result<Vec<ToolGroup>, String> = tools.iter().map(|name| name.trim().parse()).collect();
     let mut groups = groups.map_err(|problem| {
         Failure::usage(problem).hint("`memories mcp --help` shows what each group holds")
     })?;
     if groups.is_empty() {
-        groups = <Group as strum::VariantArray>::VARIANTS.to_vec();
+        groups = <ToolGroup as VariantArray>::VARIANTS.to_vec();
     }
     if !cli.settings.enabled {
         groups.clear();

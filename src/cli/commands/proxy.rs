@@ -1,19 +1,36 @@
 //! `proxy`: runs a proxy that adds a memory between a chat client and its server.
 
+use std::convert::identity;
+use std::io;
 use std::net::SocketAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
+use serde_json::json;
+
+use crate::cli::commands::common::resolve_scope;
 use crate::cli::commands::model_args::ModelArgs;
 use crate::cli::commands::selection_args::SelectionArgs;
-use crate::cli::commands::token::check_remote;
+use crate::cli::commands::token::{bind, check_remote, token_of};
 use crate::cli::commands::viewer_args::ViewerArgs;
 use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
+use crate::cli::embedder::FOR_AN_EMBEDDER;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use crate::cli::interrupt::interrupted;
 use crate::cli::values::{parse_duration, parse_host};
+use memories_chat::inject::Injector;
+use memories_chat::proxy::hooks::{HookServices, MemoryHooks, Notice};
+use memories_chat::proxy::{self, ProxySettings, Upstream};
+use memories_llm::Model;
+use memories_notebook::SharedSnapshot;
+use memories_search::served;
+use memories_store::Store;
+use memories_web::{Guard, Limits};
 
 /// The variable with the token.
 const VARIABLE: &str = "MEMORIES_PROXY_TOKEN";
@@ -100,25 +117,11 @@ pub(crate) struct ProxyArgs {
 /// The facts about this command.
 pub(crate) const FACTS: Facts = Facts::of(Group::Talk);
 
-pub fn run(cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
-    let has_token = args.token_file.is_some() || cli.settings.proxy_token.is_some();
-    check_remote(args.listen, args.allow_remote, has_token, VARIABLE)?;
-    serve(cli, args)
-}
-fn serve(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
-    use std::sync::Arc;
-    use std::sync::mpsc::channel;
-
-    use crate::cli::commands::common::resolve_scope;
-    use crate::cli::commands::token::token_of;
-    use memories_chat::proxy::hooks::{MemoryHooks, Notice};
-    use memories_chat::proxy::{self, ProxySettings, Upstream};
-    use memories_web::{Guard, Limits};
-
+pub fn run(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
     let ProxyArgs {
         upstream,
         listen,
-        allow_remote: _,
+        allow_remote,
         token_file,
         hosts,
         scopes,
@@ -129,6 +132,8 @@ fn serve(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
         model,
         viewer,
     } = args;
+    let has_token = token_file.is_some() || cli.settings.proxy_token.is_some();
+    check_remote(listen, allow_remote, has_token, VARIABLE)?;
     viewer.read_for(&mut cli);
     writer.override_settings(&mut cli);
     let token = token_of(token_file.as_deref(), cli.settings.proxy_token.as_ref(), VARIABLE)?;
@@ -148,10 +153,7 @@ fn serve(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
     let ended = sender.clone();
     let services = services(&mut cli, store, choice.model, memory_timeout, sender)?;
     let hooks = Arc::new(MemoryHooks::new(settings, services));
-    let listener = std::net::TcpListener::bind(listen).map_err(|error| {
-        Failure::caused(format!("cannot listen on {listen}"), error)
-            .hint("choose another port with `--listen`; 0 takes a free one")
-    })?;
+    let listener = bind(listen, "--listen")?;
     let address = listener.local_addr()?;
     let guard = Guard::new(address, &hosts, token);
     let address = format!("http://{address}");
@@ -160,7 +162,7 @@ fn serve(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
     if upstream.is_in_clear() {
         cli.ui.warning(&format!("keys and chats go to `{upstream_shown}` unencrypted"));
     }
-    let json = serde_json::json!({"listening": address, "upstream": upstream_shown});
+    let json = json!({"listening": address, "upstream": upstream_shown});
     let end = interrupted()?;
     cli.ui.answer(&json, &format!("listening on {address}, before {upstream_shown}\n"))?;
     cli.ui.flush()?;
@@ -171,15 +173,10 @@ fn serve(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
 /// Serves, and tells notices until that ends.
 fn tell_while(
     cli: &mut Cli<'_>,
-    ended: std::sync::mpsc::Sender<Option<memories_chat::proxy::hooks::Notice>>,
-    notices: std::sync::mpsc::Receiver<Option<memories_chat::proxy::hooks::Notice>>,
-    serve: impl FnOnce() -> std::io::Result<()> + Send + 'static,
+    ended: Sender<Option<Notice>>,
+    notices: Receiver<Option<Notice>>,
+    serve: impl FnOnce() -> io::Result<()> + Send + 'static,
 ) -> Result<u8, Failure> {
-    use std::convert::identity;
-    use std::panic::{AssertUnwindSafe, catch_unwind};
-
-    use memories_chat::proxy::hooks::Notice;
-
     let server = std::thread::spawn(move || {
         let served = catch_unwind(AssertUnwindSafe(serve));
         // An extraction that stalls may keep the hooks and their sender for longer.
@@ -202,17 +199,11 @@ fn tell_while(
 /// The services that the hooks use: search, model, clock, notices.
 fn services(
     cli: &mut Cli<'_>,
-    store: memories_store::Store,
-    model: Option<Box<dyn memories_llm::Model>>,
+    store: Store,
+    model: Option<Box<dyn Model>>,
     memory_timeout: Duration,
-    notices: std::sync::mpsc::Sender<Option<memories_chat::proxy::hooks::Notice>>,
-) -> Result<memories_chat::proxy::hooks::HookServices, Failure> {
-    use crate::cli::embedder::FOR_AN_EMBEDDER;
-    use memories_chat::inject::Injector;
-    use memories_chat::proxy::hooks::HookServices;
-    use memories_notebook::SharedSnapshot;
-    use memories_search::served;
-
+    notices: Sender<Option<Notice>>,
+) -> Result<HookServices, Failure> {
     let (settings, embedding) = (&cli.settings, &cli.settings.embedding);
     let (config, environment) = (&embedding.config, &embedding.environment);
     let quiet = Box::new(|_, _| ());

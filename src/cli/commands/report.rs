@@ -1,12 +1,18 @@
 //! `report`: writes the world as one HTML file.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
 
 use crate::cli::as_of::AsOfArgs;
+use crate::cli::commands::common::{counted, read_existing};
+use crate::cli::commands::page::{check_target, file_name, open_in_browser, title_of};
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use crate::cli::values::parse_count;
+use memories_page::{PageRequest, StepRange, report};
+use memories_store::{Existing, Store, write_file};
 
 /// Write the world as an HTML page with map, time, figures and lists
 #[derive(Debug, clap::Args)]
@@ -54,16 +60,8 @@ pub(crate) struct ReportArgs {
 
 /// The facts about this command.
 pub(crate) const FACTS: Facts = Facts { reads: true, ..Facts::of(Group::Look) };
+
 pub fn run(cli: Cli<'_>, args: ReportArgs) -> Result<u8, Failure> {
-    use std::path::Path;
-
-    use serde_json::json;
-
-    use crate::cli::commands::common::{counted, read_existing};
-    use crate::cli::commands::page::{check_target, file_name, open_in_browser, title_of};
-    use memories_page::{PageRequest, StepRange, report};
-    use memories_store::{Existing, Store, write_file};
-
     let ReportArgs { output, episode, since, title, open, force, as_of: _ } = args;
     let since = since.map(|since| since.parse().map_err(Failure::usage)).transpose()?;
     let store = &cli.store()?;

@@ -2,12 +2,22 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::mpsc::channel;
 
-use crate::cli::commands::token::check_remote;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::json;
+
+use crate::cli::commands::page::{file_name, open_in_browser, title_of};
+use crate::cli::commands::token::{bind, check_remote, token_of};
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
+use crate::cli::interrupt::interrupted;
 use crate::cli::values::parse_host;
+use memories_notebook::SharedSnapshot;
+use memories_page::{ServeError, ServeSettings};
+use memories_search::Searcher;
+use memories_web::{Guard, Limits, Token};
 
 /// The variable with the token.
 const VARIABLE: &str = "MEMORIES_SERVE_TOKEN";
@@ -63,24 +73,10 @@ pub(crate) struct ServeArgs {
 /// The facts about this command.
 pub(crate) const FACTS: Facts = Facts { asks: true, ..Facts::of(Group::Look) };
 
-pub fn run(cli: Cli<'_>, args: ServeArgs) -> Result<u8, Failure> {
-    let has_token = args.token_file.is_some() || cli.settings.serve_token.is_some();
-    check_remote(args.listen, args.allow_remote, has_token, VARIABLE)?;
-    serve(cli, args)
-}
-fn serve(mut cli: Cli<'_>, args: ServeArgs) -> Result<u8, Failure> {
-    use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-    use serde_json::json;
-
-    use crate::cli::commands::page::{file_name, open_in_browser, title_of};
-    use crate::cli::commands::token::token_of;
-    use crate::cli::interrupt::interrupted;
-    use memories_notebook::SharedSnapshot;
-    use memories_page::{ServeError, ServeSettings};
-    use memories_search::Searcher;
-    use memories_web::{Guard, Limits};
-
-    let ServeArgs { listen, edit, allow_remote: _, token_file, hosts, title, open } = args;
+pub fn run(mut cli: Cli<'_>, args: ServeArgs) -> Result<u8, Failure> {
+    let ServeArgs { listen, edit, allow_remote, token_file, hosts, title, open } = args;
+    let has_token = token_file.is_some() || cli.settings.serve_token.is_some();
+    check_remote(listen, allow_remote, has_token, VARIABLE)?;
     let given = token_of(token_file.as_deref(), cli.settings.serve_token.as_ref(), VARIABLE)?;
     let token = match given {
         None if edit => Some(fresh_token()?),
@@ -90,10 +86,7 @@ fn serve(mut cli: Cli<'_>, args: ServeArgs) -> Result<u8, Failure> {
     let embedder = cli.embedder()?;
     let files = SharedSnapshot::new(notebook.store().clone());
     let searcher = Searcher::new(files, cli.settings.search.clone(), embedder);
-    let listener = std::net::TcpListener::bind(listen).map_err(|error| {
-        Failure::caused(format!("cannot listen on {listen}"), error)
-            .hint("choose another port with `--listen`; 0 takes a free one")
-    })?;
+    let listener = bind(listen, "--listen")?;
     let address = listener.local_addr()?;
     let listening = format!("http://{address}/");
     let opened = match &token {
@@ -127,13 +120,23 @@ fn serve(mut cli: Cli<'_>, args: ServeArgs) -> Result<u8, Failure> {
     if open {
         open_in_browser(&opened)?;
     }
-    let (sender, warnings) = std::sync::mpsc::channel();
+    serve(&mut cli, settings, end)?;
+    Ok(answer)
+}
+
+/// Serves the page until `end` is ready, and shows the warnings.
+fn serve(
+    cli: &mut Cli<'_>,
+    settings: ServeSettings,
+    end: impl Future<Output = ()> + Send + 'static,
+) -> Result<(), Failure> {
+    let (sender, warnings) = channel();
     let server = std::thread::spawn(move || {
         memories_page::serve(settings, move |warning| drop(sender.send(warning)), end)
     });
     warnings.iter().for_each(|warning| cli.ui.warning(&warning));
     match server.join() {
-        Ok(Ok(())) => Ok(answer),
+        Ok(Ok(())) => Ok(()),
         Ok(Err(ServeError::Store(error))) => Err(error.into()),
         Ok(Err(ServeError::Socket(error))) => Err(Failure::caused("cannot serve", error)),
         Err(_) => Err(Failure::user("the server stopped unexpectedly").hint("start it again")),
@@ -141,9 +144,9 @@ fn serve(mut cli: Cli<'_>, args: ServeArgs) -> Result<u8, Failure> {
 }
 
 /// A token that nobody can guess.
-fn fresh_token() -> Result<memories_web::Token, Failure> {
+fn fresh_token() -> Result<Token, Failure> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|error| Failure::user(format!("no random numbers: {error}")))?;
     let text: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    memories_web::Token::new(&text).map_err(|error| Failure::user(error.to_string()))
+    Token::new(&text).map_err(|error| Failure::user(error.to_string()))
 }

@@ -1,8 +1,24 @@
-//! Code shared by `proxy` and `serve`: the allowed callers, and the token that they must send.
+//! Code shared by `proxy`, `serve` and `mcp --http`: the socket, the allowed callers, and the token that they must send.
 
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
+use std::path::Path;
 
-use crate::cli::failure::Failure;
+use secrecy::{ExposeSecret, SecretString};
+
+use crate::cli::failure::{Failure, unreadable};
+use memories_store::read_bounded;
+use memories_web::Token;
+
+/// Longest file that is read for a token, in bytes.
+const MAX_FILE: u64 = 4096;
+
+/// Listens at an address, which `flag` names.
+pub(super) fn bind(address: SocketAddr, flag: &str) -> Result<TcpListener, Failure> {
+    TcpListener::bind(address).map_err(|error| {
+        Failure::caused(format!("cannot listen on {address}"), error)
+            .hint(format!("choose another port with `{flag}`; 0 takes a free one"))
+    })
+}
 
 /// Refuses an address that other machines reach, unless they are let in, and then only with a token. `variable` may
 /// hold it.
@@ -28,19 +44,10 @@ pub(super) fn check_remote(
 
 /// The token of the file, else of the variable.
 pub(super) fn token_of(
-    file: Option<&std::path::Path>,
-    variable: Option<&secrecy::SecretString>,
+    file: Option<&Path>,
+    variable: Option<&SecretString>,
     name: &str,
-) -> Result<Option<memories_web::Token>, Failure> {
-    use secrecy::ExposeSecret;
-
-    use crate::cli::failure::unreadable;
-    use memories_store::read_bounded;
-    use memories_web::Token;
-
-    /// Longest file that is read for a token, in bytes.
-    const MAX_FILE: u64 = 4096;
-
+) -> Result<Option<Token>, Failure> {
     let (text, source) = match (file, variable) {
         (None, None) => return Ok(None),
         (None, Some(variable)) => (variable.expose_secret().to_owned(), format!("`{name}`")),

@@ -1,10 +1,11 @@
 //! The socket of `mcp --http`, and its allowed callers.
 
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 
 use secrecy::ExposeSecret;
 use serde_json::json;
 
+use crate::cli::commands::token::bind;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::mcp::{HTTP_PATH, HttpSettings};
@@ -38,10 +39,7 @@ pub(super) fn listen(
         }
         Some(_) => {}
     }
-    let listener = TcpListener::bind(address).map_err(|error| {
-        Failure::caused(format!("cannot listen on {address}"), error)
-            .hint("choose another port with `--http`; 0 takes a free one")
-    })?;
+    let listener = bind(address, "--http")?;
     let address = listener.local_addr()?;
     let guard = Guard::new(address, hosts, tokens.map_or(Callers::Anyone, Callers::Bearer));
     let shown = format!("http://{address}{HTTP_PATH}");
