@@ -3,14 +3,14 @@
 //! Compares the byte rows in which vectors are stored with 32-bit floats, which take four times the space. The
 //! vectors are pseudo-random; their values do not influence the time.
 
-#![allow(missing_docs, reason = "criterion's macros make functions without")]
-
 use std::hint::black_box;
-use std::time::Duration;
-
-use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use std::time::{Duration, Instant};
 
 use memories::search::embedder::{QueryVector, Vectors};
+
+/// Fewest runs of one line, and the time within which more are begun.
+const RUNS: usize = 10;
+const TIME: Duration = Duration::from_secs(3);
 
 /// Number of vectors, and of dimensions.
 const BYTES: [(usize, usize); 7] = [
@@ -34,20 +34,20 @@ fn numbers(seed: usize, dimensions: usize) -> impl Iterator<Item = f32> {
     })
 }
 
-fn bytes(criterion: &mut Criterion) {
-    let mut group = criterion.benchmark_group("cosines, bytes");
-    group.sample_size(10).measurement_time(Duration::from_secs(3));
-    for (count, dimensions) in BYTES {
-        let mut vectors = Vectors::new(dimensions);
-        for seed in 1..=count {
-            vectors.push(&numbers(seed, dimensions).collect::<Vec<f32>>());
-        }
-        let query = QueryVector::new(&numbers(0, dimensions).collect::<Vec<f32>>());
-        group.throughput(Throughput::Bytes((count * dimensions) as u64));
-        let name = BenchmarkId::from_parameter(format!("{count} x {dimensions}"));
-        group.bench_function(name, |bencher| bencher.iter(|| vectors.cosines(black_box(&query))));
+/// Times runs, after one that does not count, and prints the median and the quartiles.
+#[allow(clippy::print_stdout, reason = "the lines of the table")]
+fn measure<T>(what: &str, bytes: usize, mut run: impl FnMut() -> T) {
+    let began = Instant::now();
+    let mut times: Vec<Duration> = Vec::new();
+    while times.len() <= RUNS || began.elapsed() < TIME {
+        let start = Instant::now();
+        black_box(run());
+        times.push(start.elapsed());
     }
-    group.finish();
+    times.remove(0);
+    times.sort_unstable();
+    let [low, median, high] = [1, 2, 3].map(|quarter| times[(times.len() - 1) * quarter / 4].as_secs_f64() * 1e3);
+    println!("| {what} | {:.1} MB | {median:.2} ms | {low:.2}–{high:.2} ms |", bytes as f64 / 1e6);
 }
 
 /// A dot product with eight accumulators, because the compiler may not reorder floating-point sums.
@@ -61,23 +61,23 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
     sums.iter().sum()
 }
 
-fn floats(criterion: &mut Criterion) {
-    let mut group = criterion.benchmark_group("cosines, floats for comparison");
-    group.sample_size(10).measurement_time(Duration::from_secs(3));
+fn main() {
+    for (count, dimensions) in BYTES {
+        let mut vectors = Vectors::new(dimensions);
+        for seed in 1..=count {
+            vectors.push(&numbers(seed, dimensions).collect::<Vec<f32>>());
+        }
+        let query = QueryVector::new(&numbers(0, dimensions).collect::<Vec<f32>>());
+        let what = format!("{count} × {dimensions}");
+        measure(&what, count * dimensions, || vectors.cosines(black_box(&query)));
+    }
     for (count, dimensions) in FLOATS {
         let rows: Vec<f32> = (1..=count).flat_map(|seed| numbers(seed, dimensions)).collect();
         let query: Vec<f32> = numbers(0, dimensions).collect();
-        group.throughput(Throughput::Bytes((count * dimensions * 4) as u64));
-        let name = BenchmarkId::from_parameter(format!("{count} x {dimensions}"));
-        group.bench_function(name, |bencher| {
-            bencher.iter(|| {
-                let rows = rows.chunks_exact(dimensions);
-                rows.map(|row| dot(black_box(&query), row)).collect::<Vec<f32>>()
-            });
+        let what = format!("{count} × {dimensions}, floats for comparison");
+        measure(&what, count * dimensions * 4, || {
+            let rows = rows.chunks_exact(dimensions);
+            rows.map(|row| dot(black_box(&query), row)).collect::<Vec<f32>>()
         });
     }
-    group.finish();
 }
-
-criterion_group!(benches, bytes, floats);
-criterion_main!(benches);

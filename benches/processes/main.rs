@@ -9,7 +9,6 @@
 
 #[cfg(feature = "proxy")]
 mod chat;
-#[path = "../support/files.rs"]
 mod files;
 mod hooks;
 mod map;

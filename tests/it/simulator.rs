@@ -265,17 +265,20 @@ fn an_explorer_without_memory_repeats_much() {
 }
 
 #[test]
+#[ignore = "takes long; the gate runs it"]
 fn an_explorer_who_reads_recall_repeats_little() {
     // Its budget hides a few actions where much was tried.
     check("recorded game, by the text of recall", Memory::Recall, recorded_world);
 }
 
 #[test]
+#[ignore = "takes long; the gate runs it"]
 fn an_explorer_who_asks_tried_repeats_little() {
     check("recorded game, by tried", Memory::Tried, recorded_world);
 }
 
 #[test]
+#[ignore = "takes long; the gate runs it"]
 fn an_explorer_of_another_game_repeats_little() {
     check("invented game, by the text of recall", Memory::Recall, invented);
 }

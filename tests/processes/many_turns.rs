@@ -155,6 +155,7 @@ fn a_signal_ends_after_the_turn_in_hand_and_says_how_to_go_on() {
 }
 
 #[test]
+#[ignore = "takes long; the gate runs it"]
 fn whatever_ends_a_recorder_the_next_run_records_each_turn_once() {
     for numbered in [false, true] {
         let whole = Play::new(numbered);
@@ -391,6 +392,7 @@ fn a_turn_that_is_refused_leaves_the_others_of_its_group_alone() {
 
 /// Recorders, writers and an editor on one file: every turn is recorded once, and nothing of the others is lost.
 #[test]
+#[ignore = "takes long; the gate runs it"]
 fn writers_between_the_groups_lose_nothing_and_are_not_kept_out() {
     const WRITERS: usize = 8;
     const EACH: usize = 6;
