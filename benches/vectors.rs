@@ -46,7 +46,8 @@ fn measure<T>(what: &str, bytes: usize, mut run: impl FnMut() -> T) {
     }
     times.remove(0);
     times.sort_unstable();
-    let [low, median, high] = [1, 2, 3].map(|quarter| times[(times.len() - 1) * quarter / 4].as_secs_f64() * 1e3);
+    let [low, median, high] =
+        [1, 2, 3].map(|quarter| times[(times.len() - 1) * quarter / 4].as_secs_f64() * 1e3);
     println!("| {what} | {:.1} MB | {median:.2} ms | {low:.2}–{high:.2} ms |", bytes as f64 / 1e6);
 }
 

@@ -197,8 +197,8 @@ class Memories:
         viewer: str | None = None,
     ) -> list[Found] | Answered:
         """The memories that answer a question, the most relevant first: at most `number`, by default those of the
-        settings; with `scopes` or `categories` only from these. With `by_time` those that surely match, in the order of
-        time.
+        settings; with `scopes` or `categories` only from these. With `by_time` those that surely match, or else the
+        nearest, in the order of time.
 
         With `answer`, a model reads them and answers; where it cannot be asked, `model.error` of the answer says why.
         """

@@ -16,9 +16,9 @@ use crate::problem::{Kind, Nearest, Problem, column};
 use crate::scan::{self, Line};
 use crate::text::is_escaped_in_text;
 use crate::tree::{Block, Document};
-use crate::types::{Memory, Provenance, Scope, Status, is_misnamed};
+use crate::types::{Memory, Provenance, Scope, Status, is_misnamed, may_name_witnesses};
 use crate::visits;
-use crate::ways::is_evidence_line;
+use crate::ways::{is_evidence_line, parse_way};
 
 /// Finds what is misread.
 pub(crate) fn misread(document: &Document) -> Vec<Problem> {
@@ -242,6 +242,9 @@ impl Reader<'_> {
         if in_entry && !is_tried && is_escaped_in_text(content) && is_evidence_line(content) {
             return self.tell(at, 1, Kind::EvidenceInText(content.to_owned()));
         }
+        if is_tried && let Some(tag) = misnamed_witness(content) {
+            return self.tell(at, 1, Kind::BrokenWitness(tag));
+        }
         let is_list = near_entry::is_listed(content);
         // An indented line of a text is code, unless it can be read as an entry.
         let is_code = in_entry && content.starts_with([' ', '\t']);
@@ -359,6 +362,20 @@ impl Reader<'_> {
         let kind = Kind::LostEntries { heading, count: self.parsed.entries.len() };
         self.tell(at, 1, kind);
     }
+}
+
+/// A tag in the mark of a line of evidence that names nobody, though it keeps the line from others.
+fn misnamed_witness(line: &str) -> Option<String> {
+    if !may_name_witnesses(line) {
+        return None;
+    }
+    let attempts = evidence::parse_attempts(line).map(|line| line.attempts).unwrap_or_default();
+    let ways = parse_way(line).map(|line| line.way.witnesses);
+    let mut witnesses = attempts.into_iter().map(|attempt| attempt.witnesses).chain(ways);
+    let is_kept = witnesses.any(|witnesses| !witnesses.is_everybody());
+    let outside_of_code = line.split('`').step_by(2);
+    let mut parts = outside_of_code.flat_map(|text| text.split(['*', '(', ')', ',', '#'])).map(str::trim);
+    parts.find(|part| is_kept && is_misnamed(part)).map(str::to_owned)
 }
 
 /// An entry line with a field in its right form, where that surely says all that the field says.

@@ -138,6 +138,7 @@ fn backup_of(path: &Path) -> PathBuf {
 ///
 /// When a link leads nowhere, or a folder cannot be entered.
 pub fn real_path(path: &Path) -> Result<PathBuf, StoreError> {
+    let path = &std::path::absolute(path).map_err(StoreError::read(path))?;
     let is_there = |path: &&Path| fs::symlink_metadata(path).is_ok();
     let existing = path.ancestors().find(is_there).unwrap_or(Path::new("/"));
     let real = fs::canonicalize(existing).map_err(StoreError::read(existing))?;
@@ -182,6 +183,12 @@ mod tests {
         assert!(!read.replace("ours").unwrap());
         assert!(!path.exists());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left over");
+    }
+
+    #[test]
+    fn the_path_of_what_is_not_there_yet_is_below_the_working_folder() {
+        let here = fs::canonicalize(".").unwrap();
+        assert_eq!(real_path(Path::new("missing/folder/file")).unwrap(), here.join("missing/folder/file"));
     }
 
     #[test]

@@ -47,7 +47,7 @@ const FILES: [(&str, &str); 5] = [
 /// The exit codes of all commands.
 const EXIT_CODES: [(&str, &str); 6] = [
     ("0", "Done; yes; nothing to do."),
-    ("1", "No: only from the questions tried, map path, check and diff."),
+    ("1", "No: only from the questions tried, map path, route, check and diff."),
     ("2", "The command line is wrong."),
     (
         "3",

@@ -69,7 +69,7 @@ pub(crate) struct QueryArgs {
     question: Vec<String>,
     #[command(flatten)]
     filter: FilterArgs,
-    /// The memories that surely match, in the order of their episodes, turns and dates
+    /// The memories that surely match, or else the nearest, in the order of their episodes, turns and dates
     #[arg(long, conflicts_with = "answer")]
     by_time: bool,
     /// Maximum of memories, at least 1 [default: 5, with --by-time 20]
@@ -165,11 +165,14 @@ pub fn run(mut cli: Cli<'_>, args: QueryArgs) -> Result<u8, Failure> {
     let question = question.join(" ");
     let now = now.unwrap_or_else(|| cli.settings.clock().now());
     let asked = Question::new(&question).at(&now);
-    // A model reads memories below the floor in any case. In the order of time, the unsure ones would not be the last.
-    let asked_here = if answer || by_time { asked } else { asked.with_weak() };
+    // A model reads memories below the floor in any case.
+    let asked_here = if answer { asked } else { asked.with_weak() };
     let mut found = searcher.query(asked_here, &filter, limit)?;
     if by_time {
-        found.hits.retain(|hit| !hit.is_weak);
+        // In the order of time the unsure ones would not be the last.
+        if found.hits.iter().any(|hit| !hit.is_weak) {
+            found.hits.retain(|hit| !hit.is_weak);
+        }
         found.sort_by_time();
     }
     cli.warn_of_fallback(found.fallback.as_ref());
