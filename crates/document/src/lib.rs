@@ -98,7 +98,7 @@ pub use error::DocumentError;
 pub use known_ways::KnownSection;
 pub use known_ways::{Tries, known_ways, may_name_episode};
 pub use near_entry::KNOWN_CATEGORIES;
-pub use nearest::{nearest, unknown_field};
+pub use nearest::{nearest, shared_characters, unknown_field};
 pub use notes::Note;
 pub use parser::RegionKind;
 pub use pieces::{Piece, PieceKind};

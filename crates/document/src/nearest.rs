@@ -1,6 +1,8 @@
-//! Suggestions for a name that was not found.
+//! How similar texts are, and suggestions for a name that was not found.
 
 use std::collections::HashSet;
+
+use similar::TextDiff;
 
 use crate::types::text::{fold_case, truncate};
 
@@ -9,10 +11,16 @@ const NAME_CHARS: usize = 60;
 
 /// The candidates most similar to a text, best first, at most `limit`; dissimilar ones are left out.
 pub fn nearest<'a>(text: &str, candidates: impl Iterator<Item = &'a str>, limit: usize) -> Vec<String> {
+    nearest_of(text, &candidates.filter(|name| !name.is_empty()).collect::<Vec<&str>>(), limit)
+}
+
+// The library is generic: each crate that calls it has its code once more.
+#[inline(never)]
+fn nearest_of(text: &str, candidates: &[&str], limit: usize) -> Vec<String> {
     let wanted = fold_case(text.trim());
     let mut known: HashSet<String> = HashSet::new();
     let mut names: Vec<(String, &str)> = Vec::new();
-    for name in candidates.filter(|name| !name.is_empty()) {
+    for name in candidates {
         let folded = fold_case(name);
         if known.insert(folded.clone()) {
             names.push((folded, name));
@@ -27,6 +35,13 @@ pub fn nearest<'a>(text: &str, candidates: impl Iterator<Item = &'a str>, limit:
     let original =
         |close: &str| names.iter().find(|(folded, _)| folded == close).map(|(_, name)| (*name).to_owned());
     found.into_iter().filter_map(original).collect()
+}
+
+/// The share of characters that stand in two texts in the same order, 0 to 1: twice those that both have, divided by
+/// all, as the ratio of Python's `difflib`.
+#[inline(never)]
+pub fn shared_characters(one: &str, other: &str) -> f32 {
+    TextDiff::from_chars(one, other).ratio()
 }
 
 /// The warning about a field that its reader does not know, with the most similar one that it knows.

@@ -15,6 +15,7 @@ use strum::VariantNames;
 
 use crate::model::ModelError;
 use crate::refusals::Refusals;
+use memories_document::nearest;
 
 /// How models are reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -72,7 +73,7 @@ pub(super) fn unknown(text: &str, what: &str, names: &[&str]) -> ModelError {
     // A key that was put in the wrong line is not repeated.
     let is_name = text.len() <= 24 && text.chars().all(|c| c.is_ascii_alphabetic() || c == '_');
     let text_shown = if is_name { format!("`{text}`") } else { "the value".to_owned() };
-    let problem = match similar::get_close_matches(text.to_lowercase().as_str(), names, 1, 0.5).first() {
+    let problem = match nearest(text, names.iter().copied(), 1).first() {
         Some(nearest) => format!("{text_shown} is not a {what}; the nearest is `{nearest}`"),
         None => format!("{text_shown} is not a {what}"),
     };

@@ -3,9 +3,8 @@
 //! The text of the file, the section as it was and as it is now enter; the new text leaves. Only that section changes:
 //! an edit that would make part of another section its own, or lose one, is refused.
 
-use similar::{ChangeTag, TextDiff};
-
 use memories_document::check::problems;
+use memories_document::compare::changed_lines;
 use memories_document::problem::Problem;
 use memories_document::types::Scope;
 use memories_document::types::hint::Refused;
@@ -59,9 +58,7 @@ pub(super) fn edited(text: &str, scope: &Scope, old: &str, new: &str) -> Result<
     let line_of = |offset: usize| whole[..offset].matches('\n').count() + 1;
     let lines = line_of(begin)..=line_of(end);
     let problems = problems(&whole).into_iter().filter(|problem| lines.contains(&problem.line)).collect();
-    let difference = TextDiff::from_lines(old, new);
-    let count = difference.iter_all_changes().filter(|change| change.tag() != ChangeTag::Equal).count();
-    Ok(Edited { text: whole, lines: count, problems })
+    Ok(Edited { text: whole, lines: changed_lines(old, new), problems })
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! something else, such as another number, another direction or the contrary.
 
 use crate::words::{is_stop_word, stem, words};
+use memories_document::shared_characters;
 use memories_document::types::direction::Direction;
 use memories_document::types::same_title;
 
@@ -86,7 +87,7 @@ fn is_slip(a: &str, b: &str) -> bool {
     let is_fixed = |word: &str| word.chars().any(|c| c.is_ascii_digit()) || Direction::of(word).is_some();
     let lengths = [a, b].map(|word| word.chars().count());
     let is_long = lengths.iter().all(|length| *length >= 4) && lengths[0].abs_diff(lengths[1]) <= 2;
-    let differs = similar::TextDiff::from_chars(a, b).ratio() < 0.4;
+    let differs = shared_characters(a, b) < 0.4;
     is_long && !is_fixed(a) && !is_fixed(b) && a.chars().next() == b.chars().next() && !differs
 }
 

@@ -2,10 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use similar::TextDiff;
-
 use crate::similarity::PairwiseCosines;
 use crate::words::{is_stop_word, stem, words};
+use memories_document::shared_characters;
 
 /// Minimum share of common words.
 const MIN_WORDS: f64 = 0.7;
@@ -43,7 +42,7 @@ pub fn similar_pairs(texts: &[&str]) -> Vec<(usize, usize)> {
             let few_edits = || {
                 shared >= MIN_EDITED_WORDS
                     && letters[first].may_share(&letters[second])
-                    && TextDiff::from_chars(texts[first], *text).ratio() > MIN_CHARACTERS
+                    && shared_characters(texts[first], text) > MIN_CHARACTERS
             };
             shared >= MIN_WORDS || few_edits() || similar_meaning()
         };
@@ -169,7 +168,7 @@ mod tests {
             shared >= MIN_WORDS
                 || stems >= MIN_STEMS && cosines.cosine(first, second) >= MIN_COSINE
                 || shared >= MIN_EDITED_WORDS
-                    && TextDiff::from_chars(texts[first], texts[second]).ratio() > MIN_CHARACTERS
+                    && shared_characters(texts[first], texts[second]) > MIN_CHARACTERS
         };
         let expected: Vec<(usize, usize)> = (0..texts.len())
             .filter_map(|second| Some(((0..second).find(|first| is_similar(*first, second))?, second)))
