@@ -306,15 +306,18 @@ impl Document {
         })
     }
 
-    /// Each scope with the numbers of its blocks.
-    pub fn blocks_by_scope(&self) -> HashMap<&Scope, Vec<usize>, FixedState> {
+    fn blocks_by_scope(&self) -> HashMap<&Scope, Vec<usize>, FixedState> {
         let mut blocks: HashMap<&Scope, Vec<usize>, FixedState> = HashMap::default();
-        for (at, block) in self.blocks.iter().enumerate() {
-            if let Some(heading) = &block.heading {
-                blocks.entry(&heading.scope).or_default().push(at);
-            }
+        for (at, scope) in self.scoped_blocks() {
+            blocks.entry(scope).or_default().push(at);
         }
         blocks
+    }
+
+    /// The numbers of the blocks that have a scope, each with it, in the order of the file.
+    pub fn scoped_blocks(&self) -> impl Iterator<Item = (usize, &Scope)> {
+        let blocks = self.blocks.iter().enumerate();
+        blocks.filter_map(|(at, block)| Some((at, &block.heading.as_ref()?.scope)))
     }
 
     /// The sections in these blocks, which are all of one scope, read as one. The parsed values are not cached.

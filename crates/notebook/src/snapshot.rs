@@ -274,12 +274,14 @@ impl Snapshot {
 
     fn scopes(&self) -> &HashMap<Scope, ScopeBlocks, FixedState> {
         self.scopes.get_or_init(|| {
-            let mut scopes: HashMap<Scope, ScopeBlocks, FixedState> = HashMap::default();
-            for (scope, blocks) in self.lasting.blocks_by_scope() {
-                scopes.insert(scope.clone(), ScopeBlocks { lasting: blocks, ..ScopeBlocks::default() });
+            let most = self.section_headings().count();
+            let mut scopes: HashMap<Scope, ScopeBlocks, FixedState> =
+                HashMap::with_capacity_and_hasher(most, FixedState::default());
+            for (at, scope) in self.lasting.scoped_blocks() {
+                scopes.entry(scope.clone()).or_default().lasting.push(at);
             }
-            for (scope, blocks) in self.session.blocks_by_scope() {
-                scopes.entry(scope.clone()).or_default().session = blocks;
+            for (at, scope) in self.session.scoped_blocks() {
+                scopes.entry(scope.clone()).or_default().session.push(at);
             }
             scopes
         })
