@@ -10,9 +10,10 @@ use crate::transfer::source::{Item, Origin, TransferSource};
 use memories_document::check::{entries, problems};
 use memories_document::problem::Kind;
 use memories_document::types::Scope;
-use memories_document::types::hint::Refused;
+use memories_document::types::hint::{NEWER_FORMAT, Refused};
 use memories_document::types::json::text_without_mark;
 use memories_document::types::text::truncate;
+use memories_document::version::{NewerFormat, newer_format};
 use memories_document::{Document, Section, SectionUpdate};
 
 /// Characters that are shown of a passage.
@@ -22,12 +23,15 @@ const SHOWN_CHARS: usize = 60;
 ///
 /// # Errors
 ///
-/// If it is not UTF-8.
+/// If it is not UTF-8, or of a newer format.
 pub fn read(bytes: &[u8]) -> Result<TransferSource, Refused> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let problem = format!("not UTF-8: byte {}", error.valid_up_to() + 1);
         Refused::fix(problem, "convert it to UTF-8, for example with `iconv`")
     })?;
+    if let Some(NewerFormat { version, .. }) = newer_format(text) {
+        return Err(Refused::fix(Kind::NewerFormat(version).to_string(), NEWER_FORMAT));
+    }
     let document = Document::parse(text.to_owned());
     let mut first_lines: BTreeMap<Scope, usize> = BTreeMap::new();
     for (scope, line) in document.heading_lines() {

@@ -24,7 +24,6 @@ use memories_document::conflict::conflicts;
 use memories_document::seen::seen;
 use memories_document::types::instant::day;
 use memories_document::types::{Author, Moment, Outcome, Writer};
-use memories_document::version::{FORMAT, NewerFormat, newer_format};
 use memories_document::{Document, DocumentError};
 use memories_store::journal::Journal;
 use memories_store::journal::entry::{Entry, RECORD};
@@ -427,9 +426,8 @@ fn as_seen(mut files: Files) -> Files {
 /// The text of a file that may be written: without conflicts, and of no newer format.
 fn writable(store: &Store, text: Option<String>) -> Result<String, StoreError> {
     let text = text.unwrap_or_default();
-    if let Some(NewerFormat { version, line }) = newer_format(&text) {
-        let path = store.path().to_owned();
-        return Err(StoreError::NewerFormat { path, line, version, known: FORMAT });
+    if let Some(error) = StoreError::of_newer_format(store.path(), &text) {
+        return Err(error);
     }
     match conflicts(&text) {
         Some(found) => Err(StoreError::Conflict { path: store.path().to_owned(), line: found.lines[0] }),

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use crate::attributes::{ACCESS_LIST, GROUP, MODE, OWNER};
 use memories_document::types::hint::{Advice, Hint, MERGE_OR_RESOLVE, NEWER_FORMAT, hint_of_limit};
+use memories_document::version::{FORMAT, NewerFormat, newer_format};
 
 /// Why a file could not be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -282,6 +283,12 @@ pub(super) fn unless_missing<T>(result: io::Result<T>) -> io::Result<Option<T>> 
 }
 
 impl StoreError {
+    /// The refusal of a text of a newer format: a program that does not know it would misread it and so write it wrongly.
+    pub fn of_newer_format(path: &Path, text: &str) -> Option<StoreError> {
+        let NewerFormat { version, line } = newer_format(text)?;
+        Some(StoreError::NewerFormat { path: path.to_owned(), line, version, known: FORMAT })
+    }
+
     /// True if what is in the file is at fault, so that reading it again helps nobody; false where it could not
     /// be read this time, and may be whole.
     pub fn is_damage(&self) -> bool {
