@@ -164,7 +164,10 @@ fn a_copy_that_is_no_memory_file_is_left_alone() {
     for (bytes, said) in [
         (&b"# ok\n\xff"[..], "is not UTF-8: byte 6"),
         (b"## World\n\n<<<<<<< a\nx\n=======\ny\n>>>>>>> b\n", "has a conflict of a merge in line 3"),
-        (b"# T\n<!-- memories: format 2 -->\n", "line 2: the file has format 2, and this program knows format 1"),
+        (
+            b"# T\n<!-- memories: format 2 -->\n",
+            "line 2: the file has format 2, and this program knows format 1",
+        ),
     ] {
         bucket.set(KEY, bytes);
         let a = worker();

@@ -23,8 +23,8 @@ struct Witness {
     shown: RefCell<Vec<(String, Vec<u64>)>>,
     /// Numbers of the requests that fail, counted from 0.
     fails: Vec<usize>,
-    /// True if it answers with no summary.
-    babbles: bool,
+    /// The number of first requests that it answers with no summary.
+    babbles: usize,
     asked: RefCell<usize>,
 }
 
@@ -39,8 +39,9 @@ impl Model for Witness {
         if self.fails.contains(&number) {
             return Err(ModelError::Unavailable { at: "witness".to_owned(), problem: "down".to_owned() });
         }
-        if self.babbles {
-            return Ok(Answer { text: "No.".to_owned(), model: self.name(), usage: Usage::default() });
+        if number < self.babbles {
+            let text = format!("No {number}.");
+            return Ok(Answer { text, model: self.name(), usage: Usage { calls: 1, ..Usage::default() } });
         }
         let facts = data_of(question.prompt);
         let about = match (facts.get("character"), facts.get("event")) {
@@ -120,12 +121,17 @@ fn a_failed_summary_is_made_the_next_time() {
 
 #[test]
 fn an_answer_that_is_no_summary_is_in_the_journal() {
-    let game = Game::new(Witness { babbles: true, ..Witness::default() });
-    let report = game.digest(&conversation(&[said(1, "Hello!")]), &Occasion::Exit(1, vec![])).unwrap();
-    assert_eq!((report.written.len(), report.failed.len()), (0, 1));
-    let journal = journal_of(&game.store);
-    assert_eq!((journal.len(), &journal[0]["outcome"]), (1, &json!("failed")));
-    assert_eq!(journal[0]["model"]["answer"], "No.");
+    for (babbles, written) in [(1, 1), (2, 0)] {
+        let game = Game::new(Witness { babbles, ..Witness::default() });
+        let report = game.digest(&conversation(&[said(1, "Hello!")]), &Occasion::Exit(1, vec![])).unwrap();
+        assert_eq!((report.written.len(), report.failed.len()), (written, 1 - written));
+        let journal = journal_of(&game.store);
+        let rejected = journal.iter().filter(|line| line["outcome"] == "failed");
+        let answers: Vec<&Value> = rejected.map(|line| &line["model"]["answer"]).collect();
+        assert_eq!(answers, ["No 0.", "No 1."][..babbles].iter().collect::<Vec<_>>());
+        let calls = journal.iter().map(|line| line["model"]["calls"].as_u64().unwrap_or(0)).sum::<u64>();
+        assert_eq!(calls, 2, "each call is counted once");
+    }
 }
 
 #[test]

@@ -86,18 +86,24 @@ impl Digester<'_> {
                 vec![pending_at_event(&files, conversation, kind, related, tags, &mut report)]
             }
         };
-        let summaries = self.summarize(&pending, &mut report);
+        let mut rejected: Vec<ModelUse> = Vec::new();
+        let summaries = self.summarize(&pending, &mut report, &mut rejected);
         if !summaries.is_empty() {
             self.write(conversation, &pending, &summaries, &mut report)?;
         }
-        let rejected: Vec<ModelUse> =
-            report.failed.iter().filter_map(|failed| failed.error.rejected()).collect();
+        rejected.extend(report.failed.iter().filter_map(|failed| failed.error.rejected()));
         report.warnings.extend(note_rejected(self.notebook, "digest", &conversation.id, &rejected)?);
         Ok(report)
     }
 
-    /// Asks the model for the summaries; adds failures, usage and warnings to the report.
-    fn summarize(&self, pending: &[PendingScope<'_>], report: &mut DigestReport) -> Vec<RunSummary> {
+    /// Asks the model for the summaries; adds failures, usage and warnings to the report, and first answers that were
+    /// rejected to `rejected`.
+    fn summarize(
+        &self,
+        pending: &[PendingScope<'_>],
+        report: &mut DigestReport,
+        rejected: &mut Vec<ModelUse>,
+    ) -> Vec<RunSummary> {
         let mut summaries = Vec::new();
         for (at, scope) in pending.iter().enumerate() {
             for run in in_runs(&scope.messages) {
@@ -105,7 +111,7 @@ impl Digester<'_> {
                 let messages = span_of(messages).expect("a run has messages");
                 let turns = span_of(run.iter().filter_map(|message| message.turn()));
                 let time = run.iter().find_map(|message| message.time());
-                match summarize(self.model, scope.subject, &scope.about, &run) {
+                match summarize(self.model, scope.subject, &scope.about, &run, rejected) {
                     Ok(((text, warnings), model)) => {
                         report.warnings.extend(warnings);
                         let before = report.model.take().map(|model| model.usage).unwrap_or_default();
