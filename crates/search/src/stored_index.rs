@@ -11,8 +11,8 @@
 
 use std::ops::Range;
 
+use bytemuck::{AnyBitPattern, bytes_of, cast_slice, try_cast_slice, try_from_bytes};
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
-use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use crate::embedder::{Embedder, VectorRows};
 use crate::part::Part;
@@ -105,7 +105,7 @@ impl StoredIndex {
         if u64::from_ne_bytes(*sum) != xxh3_64(rest) {
             return None;
         }
-        let (header, _) = Header::ref_from_prefix(rest).ok()?;
+        let header: &Header = try_from_bytes(rest.get(..size_of::<Header>())?).ok()?;
         let sizes = Sizes::of(header);
         if *header != sizes.header(stamp) || sizes.dimensions as usize != dimensions {
             return None;
@@ -141,11 +141,11 @@ impl StoredIndex {
         order.sort_unstable_by_key(|number| keys[*number as usize]);
         let header = sizes.header(&embedder.stamp());
         let columns: [&[u8]; COLUMNS] = [
-            keys.as_bytes(),
-            order.as_bytes(),
-            words.words.as_bytes(),
-            vectors.inverse_lengths.as_bytes(),
-            words.tokens.as_bytes(),
+            cast_slice(keys),
+            cast_slice(&order),
+            cast_slice(words.words),
+            cast_slice(vectors.inverse_lengths),
+            cast_slice(words.tokens),
             vector_counts,
             question_counts,
             vectors.rows,
@@ -153,10 +153,10 @@ impl StoredIndex {
             words.text,
         ];
         let mut sum = Xxh3Default::new();
-        sum.update(header.as_bytes());
+        sum.update(bytes_of(&header));
         columns.iter().for_each(|column| sum.update(column));
         let sum = sum.digest().to_ne_bytes();
-        let slices: Vec<&[u8]> = [header.as_bytes()].into_iter().chain(columns).chain([&sum[..]]).collect();
+        let slices: Vec<&[u8]> = [bytes_of(&header)].into_iter().chain(columns).chain([&sum[..]]).collect();
         AlignedBytes::of(&slices).ok()
     }
 
@@ -192,8 +192,8 @@ impl StoredIndex {
         }
     }
 
-    fn column<T: FromBytes + Immutable>(&self, number: usize) -> &[T] {
+    fn column<T: AnyBitPattern>(&self, number: usize) -> &[T] {
         let bytes = &self.bytes.bytes()[self.columns[number].clone()];
-        <[T]>::ref_from_bytes(bytes).expect("columns are aligned: those of larger items come first")
+        try_cast_slice(bytes).expect("columns are aligned: those of larger items come first")
     }
 }
