@@ -183,6 +183,7 @@ fn report_of_twice_the_text_takes_twice_the_time() {
 }
 
 #[test]
+#[ignore = "takes long; the gate runs it"]
 fn map_of_twice_the_text_takes_twice_the_time() {
     grows_as_the_text_does(&["map"]);
 }

@@ -58,6 +58,7 @@ fn median(prompts: &[String], figure: impl Fn(&str) -> usize) -> usize {
 }
 
 #[test]
+#[ignore = "takes long; the gate runs it"]
 fn a_prompt_about_a_turn_is_short() {
     let folder = folder();
     let notebook = Notebook::new(episodes::open(&folder), Clock::fixed("2026-01-31T12:00:00Z"));
