@@ -1,6 +1,7 @@
 //! The flow of a sync: fetch, record what is new here, merge, put, and take over.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::time::Duration;
 
 use crate::error::SyncError;
@@ -12,6 +13,7 @@ use crate::report::SyncReport;
 use crate::texts::{Guard, Merged, Sides, text_of};
 use memories_llm::backoff;
 use memories_notebook::Notebook;
+use memories_store::StoreError;
 
 /// Times that a text is merged and put when other writers are faster.
 const MAX_TRIES: u32 = 20;
@@ -126,7 +128,12 @@ impl Round<'_> {
                     return Err(SyncError::Failed { url, problem });
                 }
                 self.last = Some((bytes.clone(), version.clone()));
-                Ok(Some(Some((text_of(self.remote, bytes)?, version))))
+                let text = text_of(self.remote, bytes)?;
+                // It may be read, but not merged: what this program does not know would be written wrongly.
+                match StoreError::of_newer_format(Path::new(&url), &text) {
+                    Some(error) => Err(error.into()),
+                    None => Ok(Some(Some((text, version)))),
+                }
             }
         }
     }

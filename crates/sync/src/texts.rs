@@ -2,7 +2,6 @@
 //! the copy, a guard protects pieces of this side.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use crate::error::SyncError;
 use crate::machine::{Fleet, Place};
@@ -13,7 +12,6 @@ use memories_document::types::text::{fold_case, fold_spaces};
 use memories_document::types::{Author, Persistence, Scope, fold_title};
 use memories_document::{Document, Piece, PieceKind};
 use memories_notebook::{Authors, Notebook};
-use memories_store::StoreError;
 
 /// The texts of a merge, and the place of the copy.
 pub(super) struct Sides<'a> {
@@ -165,15 +163,12 @@ impl Guard {
     }
 }
 
-/// The text of a remote copy, without conflicts and of no newer format.
+/// The text of a remote copy, without conflicts.
 pub(super) fn text_of(remote: &dyn Remote, bytes: Vec<u8>) -> Result<String, SyncError> {
     let text = String::from_utf8(bytes).map_err(|error| SyncError::NotUtf8 {
         url: remote.to_string(),
         byte: error.utf8_error().valid_up_to() + 1,
     })?;
-    if let Some(error) = StoreError::of_newer_format(Path::new(&remote.to_string()), &text) {
-        return Err(error.into());
-    }
     match conflicts(&text) {
         Some(found) => Err(SyncError::Conflict { url: remote.to_string(), line: found.lines[0] }),
         None => Ok(text),
