@@ -4,8 +4,7 @@
 //! would read differently: headings (`commonmark`), references (`references`) and double-encoded
 //! characters (`double_encoding`).
 
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::commonmark::viewer_differences;
 use crate::conflict::{Conflicts, conflicts};

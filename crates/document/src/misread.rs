@@ -364,7 +364,8 @@ impl Reader<'_> {
     }
 }
 
-/// A tag in the mark of a line of evidence that names nobody, though it keeps the line from others.
+/// A tag that was meant to name a witness of a line of evidence and names none. Looked for only where some may not see the
+/// line.
 fn misnamed_witness(line: &str) -> Option<String> {
     if !may_name_witnesses(line) {
         return None;

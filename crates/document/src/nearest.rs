@@ -14,7 +14,7 @@ pub fn nearest<'a>(text: &str, candidates: impl Iterator<Item = &'a str>, limit:
     nearest_of(text, &candidates.filter(|name| !name.is_empty()).collect::<Vec<&str>>(), limit)
 }
 
-// The library is generic: each crate that calls it has its code once more.
+// Not generic and not inlined: otherwise each crate that calls it would contain a copy of the library's code.
 #[inline(never)]
 fn nearest_of(text: &str, candidates: &[&str], limit: usize) -> Vec<String> {
     let wanted = fold_case(text.trim());

@@ -61,8 +61,8 @@ impl Sides {
     }
 }
 
-/// The text of one side, without conflicts and of no newer format. Where both sides took over merges of each other, git merges the bases first
-/// and may leave markers in that: such an entry counts as one that the base does not have.
+/// The text of one side, without conflicts and of no newer format. Where both sides took over merges of each other, git
+/// merges the bases first and may leave markers in that: such an entry counts as one that the base does not have.
 pub(super) fn side_text(text: String, shown: PathBuf, side: &str) -> Result<String, Failure> {
     if let Some(error) = StoreError::of_newer_format(&shown, &text) {
         return Err(error.into());

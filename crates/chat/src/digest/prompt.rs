@@ -97,7 +97,7 @@ pub(crate) fn summarize(
     };
     match attempt() {
         Err(error) if !matches!(error, ModelError::Settings { .. }) => {
-            // What it took is counted with the second attempt.
+            // The usage of the second attempt includes that of the first.
             rejected.extend(error.rejected().map(|used| ModelUse { usage: Usage::default(), ..used }));
             attempt()
         }
