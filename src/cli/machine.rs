@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use sha2::{Digest, Sha256};
+use ring::digest::{Context, SHA256};
 
 use memories_store::{Store, change_private, read_bounded};
 
@@ -21,10 +21,10 @@ const NAME_BYTES: usize = 8;
 /// The name; empty where the user's folder cannot be written.
 pub(crate) fn name(folder: Option<&Path>, store: &Store) -> String {
     let Some(secret) = folder.and_then(|folder| secret(&folder.join(NAME))) else { return String::new() };
-    let mut hash = Sha256::new();
-    hash.update(secret);
+    let mut hash = Context::new(&SHA256);
+    hash.update(&secret);
     hash.update(store.real_path().as_os_str().as_encoded_bytes());
-    hash.finalize().iter().take(NAME_BYTES).map(|byte| format!("{byte:02x}")).collect()
+    hash.finish().as_ref().iter().take(NAME_BYTES).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The random bytes, which are made where there are none.

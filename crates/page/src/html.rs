@@ -8,8 +8,8 @@ use std::sync::LazyLock;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use maud::{DOCTYPE, PreEscaped, html};
+use ring::digest::{SHA256, digest};
 use serde::Serialize;
-use sha2::{Digest as _, Sha256};
 
 use crate::world::{Data, PageFacts};
 
@@ -138,7 +138,7 @@ fn without_comments(source: &str) -> String {
 }
 
 fn policy(more: &str) -> String {
-    let hash = |text: String| STANDARD.encode(Sha256::digest(text));
+    let hash = |text: String| STANDARD.encode(digest(&SHA256, text.as_bytes()));
     format!(
         "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; img-src data:; base-uri 'none'; form-action 'none'{more}",
         hash(script()),

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use memories_document::counts::{Counts, add_counts};
 use memories_document::{Document, Piece};
@@ -248,7 +248,7 @@ fn key_of(piece: &Piece) -> String {
 
 /// The first 64 bits of a text's SHA-256 in hexadecimal digits.
 pub(super) fn hash(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    digest(&SHA256, text.as_bytes()).as_ref().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The name of a text in `wrote`: the beginning of its hash in the journal.

@@ -7,7 +7,7 @@ use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
-use sha2::{Digest, Sha256};
+use ring::digest::{SHA256, digest};
 
 use crate::error::SyncError;
 use crate::remote::{Fetched, Item, Put, Remote, Version, file_of, machine_of};
@@ -91,6 +91,7 @@ impl Remote for SharedFile {
 }
 
 fn version_of(text: &str) -> Version {
-    let hash: String = Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+    let hash: String =
+        digest(&SHA256, text.as_bytes()).as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
     Version { e_tag: Some(hash), version: None }
 }

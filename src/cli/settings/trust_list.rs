@@ -7,8 +7,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use crate::cli::failure::{Failure, unreadable};
 use memories_store::{change_private, read_bounded};
@@ -54,7 +54,7 @@ impl Trusted {
 
 /// The SHA-256 of bytes, in hexadecimal digits.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    digest(&SHA256, bytes).as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The list, oldest entry first.
