@@ -1,7 +1,7 @@
-//! The tokens of a prompt about a turn, as they are estimated; with the feature `tokenizers` also as they are counted, and
+//! The tokens of a prompt about a turn, as they are estimated; with the feature `checks` also as they are counted, and
 //! the estimate against the count.
 
-#[cfg(feature = "tokenizers")]
+#[cfg(feature = "checks")]
 mod counted;
 
 use std::sync::Mutex;
@@ -67,7 +67,7 @@ fn a_prompt_about_a_turn_is_short() {
     let recorder = Recorder { notebook: &notebook, judge: Judge::Model(&model), settings: &settings };
     let mut stored = 0;
     // The first two episodes have a few hundred prompts, and short files.
-    let episodes = if cfg!(feature = "tokenizers") { 5 } else { 2 };
+    let episodes = if cfg!(feature = "checks") { 5 } else { 2 };
     for path in &episodes::turns()[..episodes] {
         for line in std::fs::read_to_string(path).expect("the turns are there").lines() {
             let report = recorder.record(Turn::from_json(line).expect("a turn")).expect("recorded");
@@ -89,7 +89,7 @@ fn a_prompt_about_a_turn_is_short() {
     );
     assert!(estimate <= PROMPT_TOKENS[0], "{estimate} tokens at the median");
     assert!(quarter <= PROMPT_QUARTERS, "{quarter} characters / 4 at the median");
-    #[cfg(feature = "tokenizers")]
+    #[cfg(feature = "checks")]
     {
         let count = median(&prompts, counted::count_tokens);
         println!("{count} tokens as counted");

@@ -1,4 +1,6 @@
-//! The program at a terminal of its own: colours and the pager.
+//! The program at a terminal of its own: colours, the pager, completions.
+
+mod shells;
 
 use std::fs;
 use std::path::Path;

@@ -9,6 +9,7 @@
 )]
 
 mod ask;
+#[cfg(feature = "checks")]
 mod at_terminal;
 mod chat;
 #[path = "../support/dice.rs"]

@@ -1,6 +1,6 @@
 //! The estimate of tokens against the tokenizers in use, on what `recall` prints and on hostile text.
 //!
-//! `cargo test --features tokenizers --test it tokens:: -- --nocapture` prints how much the estimate exceeds the count.
+//! `cargo test --features checks --test it tokens:: -- --nocapture` prints how much the estimate exceeds the count.
 
 use std::collections::BTreeSet;
 

@@ -1,25 +1,25 @@
-//! Tokens that the tools and prompts cost a model that reads them: as they are estimated, and with the feature `tokenizers`
+//! Tokens that the tools and prompts cost a model that reads them: as they are estimated, and with the feature `checks`
 //! as the tokenizers in use count them.
 //!
-//! `cargo test --features tokenizers --test processes budget -- --nocapture` prints the figures.
+//! `cargo test --features checks --test processes budget -- --nocapture` prints the figures.
 
 use serde_json::{Value, json};
 
 use super::client::{Client, World};
 
 /// The larger count of the two tokenizers in use.
-#[cfg(feature = "tokenizers")]
+#[cfg(feature = "checks")]
 fn tokens(text: &str) -> usize {
     bpe_openai::cl100k_base().count(text).max(bpe_openai::o200k_base().count(text))
 }
 
-#[cfg(not(feature = "tokenizers"))]
+#[cfg(not(feature = "checks"))]
 fn tokens(text: &str) -> usize {
     memories::recall::budget::estimate_tokens(text)
 }
 
 /// Most tokens of the whole list of tools, and of `places`: the estimate is far above the count of JSON.
-const TOOL_TOKENS: [usize; 2] = if cfg!(feature = "tokenizers") { [3500, 1050] } else { [5100, 2000] };
+const TOOL_TOKENS: [usize; 2] = if cfg!(feature = "checks") { [3500, 1050] } else { [5100, 2000] };
 
 fn tool_list(arguments: &[&str]) -> String {
     let world = World::new("");
