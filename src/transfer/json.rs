@@ -23,6 +23,9 @@ impl TransferSource {
     }
 }
 
+/// The version of the documents that are written, and the newest that is read.
+const VERSION: u64 = 1;
+
 /// Writes a line for each section and each memory.
 pub(crate) fn write_jsonl(sections: &[(Scope, Section)]) -> Vec<u8> {
     let mut out = String::new();
@@ -76,7 +79,7 @@ pub(crate) fn write_json(sections: &[(Scope, Section)]) -> Vec<u8> {
         Value::Object(object)
     };
     let sections: Vec<Value> = sections.iter().map(section).collect();
-    let mut text = format!("{:#}", json!({"version": 1, "sections": sections}));
+    let mut text = format!("{:#}", json!({"version": VERSION, "sections": sections}));
     text.push('\n');
     text.into_bytes()
 }
@@ -96,7 +99,7 @@ fn described(key: &str, value: &Value) -> String {
 ///
 /// # Errors
 ///
-/// If it is not JSON, or neither a list nor an object with memories.
+/// If it is not JSON, neither a list nor an object with memories, or of a newer version.
 pub(crate) fn read_json(bytes: &[u8]) -> Result<TransferSource, Refused> {
     let hint =
         "send {\"sections\": […]}, {\"memories\": […]} or a list; one object a line is `--format jsonl`";
@@ -107,6 +110,11 @@ pub(crate) fn read_json(bytes: &[u8]) -> Result<TransferSource, Refused> {
     match &document {
         Value::Array(memories) => add_memories(&mut source, memories, &mut number, None),
         Value::Object(object) => {
+            let version = object.get("version").and_then(Value::as_u64);
+            if let Some(version) = version.filter(|&version| version > VERSION) {
+                let problem = format!("the document has version {version}, and this program knows {VERSION}");
+                return Err(Refused::fix(problem, "install the newest `memories`"));
+            }
             let list = |key: &str| object.get(key).and_then(Value::as_array);
             let others = object.iter().filter(|(key, _)| !DOCUMENT_KEYS.contains(&key.as_str()));
             if list("sections").or(list("memories")).is_none() {
