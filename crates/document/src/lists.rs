@@ -201,11 +201,7 @@ impl<'a> AttemptLists<'a> {
         let mut others: Vec<&Attempt> = others.filter(|attempt| key(attempt) != spared).collect();
         others.sort_by_key(|attempt| (attempt.count, attempt.episode, attempt.turn));
         let least: HashSet<String> = others.iter().take(surplus).map(|least| key(least)).collect();
-        for open in self.sections.iter_mut().flatten().filter(|open| open.line.is_whole) {
-            let before = open.line.attempts.len();
-            open.line.attempts.retain(|attempt| !least.contains(&key(attempt)));
-            open.changed |= open.line.attempts.len() < before;
-        }
+        self.remove(|attempt| least.contains(&key(attempt)));
     }
 
     /// The edits of each section; new lines go into the first. `worked` tells which actions have worked here.

@@ -10,7 +10,7 @@ use crate::error::DocumentError;
 use crate::evidence::write_code_span;
 use crate::grammar;
 use crate::lists::{AttemptLists, ListEdit, edit_list};
-use crate::parser::{ParsedSection, Placed, RegionKind, have_worked};
+use crate::parser::{ParsedSection, RegionKind, have_worked};
 use crate::section::Section;
 use crate::splice;
 use crate::splice::EntryEdit;
@@ -311,50 +311,34 @@ impl Document {
         Ok(())
     }
 
+    /// Writes ways in place of those that are about the same; of two that are given, the last.
     pub(super) fn put_ways(&mut self, blocks: &[usize], ways: &[Way]) {
-        let lines = |parsed: &ParsedSection| {
-            let ours = parsed.ways.iter().filter(|line| line.value.is_whole);
-            ours.map(|line| Placed { value: line.value.way.clone(), range: line.range.clone() }).collect()
-        };
         let is_same = |one: &Way, other: &Way| {
             one.to == other.to
                 && one.witnesses == other.witnesses
                 && is_same_action(&one.action, &other.action)
         };
-        self.put_lines(blocks, RegionKind::Ways, lines, ways, is_same, write_way);
-    }
-
-    /// Writes lines of evidence that hold one value each, in place of those that are about the same; of two that are
-    /// given, the last.
-    fn put_lines<T: PartialEq>(
-        &mut self,
-        blocks: &[usize],
-        kind: RegionKind,
-        lines: impl Fn(&ParsedSection) -> Vec<Placed<T>>,
-        values: &[T],
-        is_same: impl Fn(&T, &T) -> bool,
-        write: impl Fn(&T) -> String,
-    ) {
-        let mut missing: Vec<&T> = Vec::with_capacity(values.len());
-        for value in values {
-            match missing.iter_mut().find(|other| is_same(other, value)) {
-                Some(other) => *other = value,
-                None => missing.push(value),
+        let mut missing: Vec<&Way> = Vec::with_capacity(ways.len());
+        for way in ways {
+            match missing.iter_mut().find(|other| is_same(other, way)) {
+                Some(other) => *other = way,
+                None => missing.push(way),
             }
         }
         for &block in blocks {
             let mut edit = ListEdit::default();
-            for line in lines(self.parsed(block)) {
-                let Some(at) = missing.iter().position(|new| is_same(&line.value, new)) else { continue };
+            for line in self.parsed(block).ways.iter().filter(|line| line.value.is_whole) {
+                let old = &line.value.way;
+                let Some(at) = missing.iter().position(|new| is_same(old, new)) else { continue };
                 let new = missing.remove(at);
-                if *new != line.value {
-                    edit.changes.push((line.range, Some(write(new))));
+                if new != old {
+                    edit.changes.push((line.range.clone(), Some(write_way(new))));
                 }
             }
-            self.edit_list(block, kind, &edit);
+            self.edit_list(block, RegionKind::Ways, &edit);
         }
-        let new = missing.into_iter().map(write).collect();
-        self.edit_list(blocks[0], kind, &ListEdit { new, ..ListEdit::default() });
+        let new = missing.into_iter().map(write_way).collect();
+        self.edit_list(blocks[0], RegionKind::Ways, &ListEdit { new, ..ListEdit::default() });
     }
 }
 
