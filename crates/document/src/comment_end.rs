@@ -8,27 +8,16 @@ use std::borrow::Cow;
 
 use memchr::memmem;
 
+use crate::types::text::replace_ranges;
+
 /// The form of the file: `--\>` of a text gets a further `\`.
 pub(crate) fn write(text: &str) -> Cow<'_, str> {
-    let mut done = 0;
-    let mut out = String::new();
-    for at in escaped_ends(text) {
-        out.push_str(&text[done..at]);
-        out.push('\\');
-        done = at;
-    }
-    finish(out, text, done)
+    replace_ranges(text, escaped_ends(text).map(|at| (at..at, "\\")))
 }
 
 /// The text itself: one `\` less.
 pub fn read(text: &str) -> Cow<'_, str> {
-    let mut done = 0;
-    let mut out = String::new();
-    for at in escaped_ends(text) {
-        out.push_str(&text[done..at - 1]);
-        done = at;
-    }
-    finish(out, text, done)
+    replace_ranges(text, escaped_ends(text).map(|at| (at - 1..at, "")))
 }
 
 /// A line of `write` as it can stand below an unclosed comment.
@@ -44,14 +33,6 @@ fn escaped_ends(text: &str) -> impl Iterator<Item = usize> {
         let before = &text[..at];
         before.trim_end_matches('\\').ends_with("--")
     })
-}
-
-fn finish(mut out: String, text: &str, done: usize) -> Cow<'_, str> {
-    if done == 0 {
-        return Cow::Borrowed(text);
-    }
-    out.push_str(&text[done..]);
-    Cow::Owned(out)
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 use crate::field::{Field, is_date};
 use crate::loose_fields::loose_fields;
+use crate::types::text::{percent_decoded, percent_encode};
 use crate::types::{Moment, Provenance, Span};
 
 /// Splits the text between ` *(` and `)*` into fields, each as it is written and by its shape. A text that names several
@@ -161,22 +162,20 @@ pub fn write_fields(fields: &Provenance) -> String {
     parts.extend(fields.importance.map(|importance| format!("importance {importance}")));
     parts.extend(fields.score.map(|score| format!("score {score}")));
     parts.extend(fields.moves.map(|moves| format!("moves {moves}")));
-    parts.extend(fields.sources.iter().map(|source| format!("source:{}", percent_encode(source))));
-    parts.extend(fields.tags.iter().map(|tag| format!("#{}", percent_encode(tag))));
+    parts.extend(fields.sources.iter().map(|source| format!("source:{}", encode(source))));
+    parts.extend(fields.tags.iter().map(|tag| format!("#{}", encode(tag))));
     parts.extend(fields.other.iter().cloned());
     parts.extend(fields.goal.as_ref().map(|goal| format!("Goal: {goal}")));
     parts.join(", ")
 }
 
 /// Encodes characters that would end a field: white space, control characters, `,`, `)`, and `%` itself.
-fn percent_encode(text: &str) -> String {
+fn encode(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         if c.is_whitespace() || c.is_control() || matches!(c, ',' | ')' | '%') {
             let mut buffer = [0; 4];
-            for byte in c.encode_utf8(&mut buffer).bytes() {
-                out.push_str(&format!("%{byte:02X}"));
-            }
+            c.encode_utf8(&mut buffer).bytes().for_each(|byte| percent_encode(&mut out, byte));
         } else {
             out.push(c);
         }
@@ -186,23 +185,7 @@ fn percent_encode(text: &str) -> String {
 
 /// Decodes `%XX`; invalid encodings stay as they are.
 pub fn percent_decode(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&byte, tail)) = rest.split_first() {
-        let hex = tail.get(..2).filter(|digits| byte == b'%' && digits.iter().all(u8::is_ascii_hexdigit));
-        let hex = hex.and_then(|digits| std::str::from_utf8(digits).ok());
-        match hex.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(decoded) => {
-                bytes.push(decoded);
-                rest = &tail[2..];
-            }
-            None => {
-                bytes.push(byte);
-                rest = tail;
-            }
-        }
-    }
-    String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
+    String::from_utf8(percent_decoded(text)).unwrap_or_else(|_| text.to_owned())
 }
 
 /// Writes the moment of a reference line: `Ep2 T45`.

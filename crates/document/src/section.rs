@@ -5,8 +5,9 @@ use std::hash::Hash;
 
 use crate::evidence::AttemptLine;
 use crate::grammar::{self, Heading};
-use crate::notes::{Note, PlacedNote};
+use crate::notes::Note;
 use crate::parser::{ParsedSection, Placed, RegionKind, parse_section};
+use crate::types::text::replace_ranges;
 use crate::types::{Attempt, Memory, Moment, Persistence, Scope, Way, Witnesses, fold_action, fold_title};
 
 /// A comment that stands above a note of a person.
@@ -14,14 +15,8 @@ const NOTE_MARK: &str = "<!-- note by hand -->\n";
 
 /// A section's text with a comment above each note.
 pub fn mark_notes(text: &str) -> String {
-    let mut marked = String::with_capacity(text.len());
-    let mut copied = 0;
-    for PlacedNote { range, .. } in parse_section(text).notes {
-        marked.push_str(&text[copied..range.start]);
-        marked.push_str(NOTE_MARK);
-        copied = range.start;
-    }
-    marked + &text[copied..]
+    let starts = parse_section(text).notes.into_iter().map(|note| note.range.start);
+    replace_ranges(text, starts.map(|start| (start..start, NOTE_MARK))).into_owned()
 }
 
 /// One scope of the file; several sections of the scope are read as one.

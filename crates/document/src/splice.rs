@@ -12,6 +12,7 @@ use crate::parser::{Entry, ParsedSection, Region, RegionKind};
 use crate::scan;
 use crate::strike::{strike, unstrike};
 use crate::text::{Fences, closing_place, mark_comments, write_closing_lines, write_text};
+use crate::types::text::replace_ranges;
 use crate::types::{Memory, Reference, Scope, Status};
 use crate::visits::{self, Visits};
 
@@ -182,21 +183,15 @@ fn splice(text: &str, range: Range<usize>, lines: &str, style: Style) -> String 
 /// Replaces ranges, given in their order, by lines in the file's line ending. If the text ends without
 /// a line ending, so does the result.
 pub(crate) fn splice_all(text: &str, changes: &[(Range<usize>, String)], style: Style) -> String {
-    let added: usize = changes.iter().map(|(_, lines)| lines.len() + 8).sum();
-    let mut out = String::with_capacity(text.len() + added);
-    let mut done = 0;
-    for (range, lines) in changes {
+    let converted = changes.iter().map(|(range, lines)| {
         let mut new = style.convert(lines);
         let unended = range.end == text.len() && !text.ends_with('\n');
         if unended && new.ends_with(style.line_ending) {
             new.truncate(new.len() - style.line_ending.len());
         }
-        out.push_str(&text[done..range.start]);
-        out.push_str(&new);
-        done = range.end;
-    }
-    out.push_str(&text[done..]);
-    out
+        (range.clone(), new)
+    });
+    replace_ranges(text, converted).into_owned()
 }
 
 /// The ranges that an edit of an entry replaces, in their order, and their new lines.

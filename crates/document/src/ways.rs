@@ -9,6 +9,7 @@ use crate::evidence::{
 };
 use crate::fields::{parse_fields, parse_number, write_fields};
 use crate::text::{stored_line, unescape};
+use crate::types::text::escape;
 use crate::types::{Provenance, Span, Way, Witnesses, may_name_witnesses};
 
 /// The last field of a way as it was written once; the names of items follow. It is read over, and goes when the line is
@@ -238,18 +239,6 @@ pub(crate) fn write_link(to: u64, name: &str) -> String {
         name => escape(name, &['\\', '[', ']', '*']),
     };
     format!("[{label}](#{})", anchor(&format!("Location {to}: {name}")))
-}
-
-/// A text with `\` before each of the marks.
-pub fn escape(text: &str, marks: &[char]) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if marks.contains(&c) {
-            out.push('\\');
-        }
-        out.push(c);
-    }
-    out
 }
 
 /// The anchor that Markdown viewers give a heading: lower case, hyphens for spaces, no punctuation.

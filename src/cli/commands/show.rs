@@ -16,8 +16,8 @@ use crate::cli::section_order::{Order, arranged};
 use memories_document::grammar::write_key;
 use memories_document::scan::BYTE_ORDER_MARK;
 use memories_document::types::Scope;
+use memories_document::types::text::escape;
 use memories_document::ways::anchor;
-use memories_document::ways::escape;
 use memories_document::{PlaceNames, Section, mark_notes};
 use memories_notebook::{MemoryObjects, Snapshot};
 

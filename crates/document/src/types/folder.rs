@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
+use crate::types::text::{percent_decoded, percent_encode};
 use crate::types::unseen::is_unseen;
 
 /// Length of the longest path, in bytes of the canonical form.
@@ -77,7 +78,7 @@ impl FolderPath {
     pub fn join(&self, text: &str) -> Result<FolderPath, FolderError> {
         let mut segments: Vec<String> = self.segments().map(str::to_owned).collect();
         for segment in text.trim().split(is_separator) {
-            match decoded(segment).as_slice() {
+            match percent_decoded(segment).as_slice() {
                 b"" | b"." => {}
                 b".." if segments.pop().is_none() => return Err(FolderError::Outside(text.to_owned())),
                 b".." => {}
@@ -115,7 +116,9 @@ impl FolderPath {
 
     /// The path in the file system, from the root of the repository. Bytes that are no UTF-8 are replaced.
     pub fn to_path(&self) -> PathBuf {
-        self.segments().map(|segment| String::from_utf8_lossy(&decoded(segment)).into_owned()).collect()
+        self.segments()
+            .map(|segment| String::from_utf8_lossy(&percent_decoded(segment)).into_owned())
+            .collect()
     }
 
     /// The number of folders above.
@@ -146,7 +149,7 @@ fn has_drive(text: &str) -> bool {
 
 /// True if the first segment of a path is `.` or `..`.
 pub fn is_relative(text: &str) -> bool {
-    matches!(decoded(text.split(is_separator).next().unwrap_or_default()).as_slice(), b"." | b"..")
+    matches!(percent_decoded(text.split(is_separator).next().unwrap_or_default()).as_slice(), b"." | b"..")
 }
 
 fn of_segments(segments: &[String]) -> Result<FolderPath, FolderError> {
@@ -156,30 +159,6 @@ fn of_segments(segments: &[String]) -> Result<FolderPath, FolderError> {
         1..=MAX_PATH => Ok(FolderPath(path)),
         _ => Err(FolderError::TooLong),
     }
-}
-
-/// The bytes of a segment: `%23` is `#`. A `%` without two digits behind it is itself.
-fn decoded(segment: &str) -> Vec<u8> {
-    let digit = |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-    let mut bytes = Vec::with_capacity(segment.len());
-    let mut rest = segment.as_bytes();
-    while let [first, behind @ ..] = rest {
-        let escaped = match behind {
-            [high, low, ..] if *first == b'%' => digit(high).zip(digit(low)),
-            _ => None,
-        };
-        match escaped {
-            Some((high, low)) => {
-                bytes.push(high * 16 + low);
-                rest = &behind[2..];
-            }
-            None => {
-                bytes.push(*first);
-                rest = behind;
-            }
-        }
-    }
-    bytes
 }
 
 /// The canonical form of a segment.
@@ -198,16 +177,12 @@ fn encoded(name: &[u8]) -> String {
             if is_plain {
                 out.push(c)
             } else {
-                c.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| escape(&mut out, byte))
+                c.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| percent_encode(&mut out, byte))
             }
         }
-        chunk.invalid().iter().for_each(|&byte| escape(&mut out, byte));
+        chunk.invalid().iter().for_each(|&byte| percent_encode(&mut out, byte));
     }
     out
-}
-
-fn escape(out: &mut String, byte: u8) {
-    out.push_str(&format!("%{byte:02X}"));
 }
 
 #[cfg(test)]

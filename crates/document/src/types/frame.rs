@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use crate::types::labelled_id;
 use crate::types::looks_written_by;
-use crate::types::text::{fold_case, is_slash, narrow};
+use crate::types::text::{escape, fold_case, is_slash, narrow, replace_ranges};
 use crate::types::unseen::is_unseen;
 
 /// The line before remembered text, said once.
@@ -75,20 +75,11 @@ const LIST_MARKS: &[char] = &[',', ';', '(', ')', '"', '→', '×', '，', '；'
 /// A name as an item of a printed list. A name that holds a mark of these lists stands in quotation marks, so it
 /// cannot look like several items; within them `"` and `\` have a `\` before them.
 pub fn list_item(name: &str) -> Cow<'_, str> {
-    if name.contains(LIST_MARKS) { Cow::Owned(quoted(name)) } else { Cow::Borrowed(name) }
-}
-
-fn quoted(name: &str) -> String {
-    let mut out = String::with_capacity(name.len() + 4);
-    out.push('"');
-    for c in name.chars() {
-        if matches!(c, '"' | '\\') {
-            out.push('\\');
-        }
-        out.push(c);
+    if name.contains(LIST_MARKS) {
+        Cow::Owned(format!("\"{}\"", escape(name, &['"', '\\'])))
+    } else {
+        Cow::Borrowed(name)
     }
-    out.push('"');
-    out
 }
 
 /// The label of a place as an item of a printed list: ` (id 37)` behind its name stays as it is.
@@ -178,19 +169,8 @@ const SCOPES: [&str; 10] =
 pub fn without_tags<'a>(text: &'a str, name: &str) -> Cow<'a, str> {
     let opens = |at: usize, sign: char| begins_with_name(&text[at + sign.len_utf8()..], name);
     let is_sign = |c: char| matches!(c, '<' | '\u{FF1C}' | '\u{FE64}');
-    let mut tags = text.char_indices().filter(|&(at, c)| is_sign(c) && opens(at, c)).peekable();
-    if tags.peek().is_none() {
-        return Cow::Borrowed(text);
-    }
-    let mut out = String::with_capacity(text.len() + 16);
-    let mut copied = 0;
-    for (at, sign) in tags {
-        out.push_str(&text[copied..at]);
-        out.push_str("&lt;");
-        copied = at + sign.len_utf8();
-    }
-    out.push_str(&text[copied..]);
-    Cow::Owned(out)
+    let tags = text.char_indices().filter(|&(at, c)| is_sign(c) && opens(at, c));
+    replace_ranges(text, tags.map(|(at, sign)| (at..at + sign.len_utf8(), "&lt;")))
 }
 
 /// True if a text begins with a name, after a slash or not.

@@ -28,7 +28,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::types::chat_tags::{is_bracketed, is_role, is_suspect, is_tag};
-use crate::types::unseen::{shown, unseen, visible};
+use crate::types::text::replace_ranges;
+use crate::types::unseen::{json_escape, shown, unseen, visible};
 
 /// A text that is fit for a model.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize)]
@@ -45,8 +46,7 @@ impl ModelText {
     pub fn of_json(json: &str) -> ModelText {
         let mut changes = changes(json, true);
         for (range, new) in &mut changes {
-            let units = json[range.clone()].encode_utf16();
-            *new = Cow::Owned(units.map(|unit| format!("\\u{unit:04x}")).collect());
+            *new = Cow::Owned(json_escape(&json[range.clone()]));
         }
         ModelText(with_changes(json, &changes))
     }
@@ -136,15 +136,7 @@ fn clean(text: &str, with_tags: bool) -> String {
 }
 
 fn with_changes(text: &str, changes: &[(Range<usize>, Cow<'static, str>)]) -> String {
-    let mut out = String::with_capacity(text.len() + 16);
-    let mut copied = 0;
-    for (range, new) in changes {
-        out.push_str(&text[copied..range.start]);
-        out.push_str(new);
-        copied = range.end;
-    }
-    out.push_str(&text[copied..]);
-    out
+    replace_ranges(text, changes.iter().map(|(range, new)| (range.clone(), new))).into_owned()
 }
 
 /// What is shown in place of signs and unseen characters, in the order of the text.

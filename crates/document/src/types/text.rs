@@ -1,6 +1,7 @@
 //! Operations on plain text that every layer needs.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 use unicode_segmentation::UnicodeSegmentation;
@@ -66,6 +67,67 @@ pub fn cut_at_word(text: &str, chars: usize) -> &str {
         return begun;
     }
     begun.rfind(char::is_whitespace).map_or(begun, |end| begun[..end].trim_end())
+}
+
+/// A text with ranges replaced, which are given in their order and do not overlap.
+pub(crate) fn replace_ranges<T: AsRef<str>>(
+    text: &str,
+    changes: impl IntoIterator<Item = (Range<usize>, T)>,
+) -> Cow<'_, str> {
+    let mut changes = changes.into_iter().peekable();
+    if changes.peek().is_none() {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 64);
+    let mut copied = 0;
+    for (range, new) in changes {
+        out.push_str(&text[copied..range.start]);
+        out.push_str(new.as_ref());
+        copied = range.end;
+    }
+    out.push_str(&text[copied..]);
+    Cow::Owned(out)
+}
+
+/// A text with `\` before each of the marks.
+pub fn escape(text: &str, marks: &[char]) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if marks.contains(&c) {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// The bytes of a text in which `%23` is `#`. A `%` without two digits behind it is itself.
+pub(crate) fn percent_decoded(text: &str) -> Vec<u8> {
+    let digit = |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, behind @ ..] = rest {
+        let escaped = match behind {
+            [high, low, ..] if *first == b'%' => digit(high).zip(digit(low)),
+            _ => None,
+        };
+        match escaped {
+            Some((high, low)) => {
+                bytes.push(high * 16 + low);
+                rest = &behind[2..];
+            }
+            None => {
+                bytes.push(*first);
+                rest = behind;
+            }
+        }
+    }
+    bytes
+}
+
+/// Appends a byte as [`percent_decoded`] reads it.
+pub(crate) fn percent_encode(out: &mut String, byte: u8) {
+    out.push_str(&format!("%{byte:02X}"));
 }
 
 /// A run of backticks longer than any in the text, and at least `min` long.

@@ -6,7 +6,8 @@
 //! and of emoji, variation selectors behind what they vary, and a carriage return before a line break.
 
 use std::borrow::Cow;
-use std::fmt::Write;
+
+use crate::types::text::replace_ranges;
 
 const ZERO_WIDTH_NON_JOINER: char = '\u{200C}';
 const ZERO_WIDTH_JOINER: char = '\u{200D}';
@@ -121,7 +122,7 @@ fn is_ideograph(c: char) -> bool {
 
 /// A text with unseen characters as `\u{1b}`.
 pub fn visible(text: &str) -> Cow<'_, str> {
-    replaced(text, |c, out| out.push_str(&shown(c)))
+    replace_ranges(text, unseen(text).map(|(at, c)| (at..at + c.len_utf8(), shown(c))))
 }
 
 /// A character by its number: `\u{1b}`.
@@ -132,30 +133,13 @@ pub(crate) fn shown(c: char) -> String {
 /// JSON with unseen characters as `\u009b`, which means the same, since they stand in its strings only. C0 controls
 /// stand between its values only: in strings they are escaped already.
 pub fn visible_json(json: &str) -> Cow<'_, str> {
-    replaced(json, |c, out| {
-        if c < ' ' {
-            return out.push(c);
-        }
-        for unit in c.encode_utf16(&mut [0; 2]) {
-            let _ = write!(out, "\\u{unit:04x}");
-        }
-    })
+    let in_strings = unseen(json).filter(|(_, c)| *c >= ' ').map(|(at, c)| at..at + c.len_utf8());
+    replace_ranges(json, in_strings.map(|range| (range.clone(), json_escape(&json[range]))))
 }
 
-fn replaced(text: &str, write: impl Fn(char, &mut String)) -> Cow<'_, str> {
-    let mut found = unseen(text).peekable();
-    if found.peek().is_none() {
-        return Cow::Borrowed(text);
-    }
-    let mut out = String::with_capacity(text.len() + 64);
-    let mut copied = 0;
-    for (at, c) in found {
-        out.push_str(&text[copied..at]);
-        write(c, &mut out);
-        copied = at + c.len_utf8();
-    }
-    out.push_str(&text[copied..]);
-    Cow::Owned(out)
+/// A text by its numbers, as strings of JSON have them: `\u009b`.
+pub(crate) fn json_escape(text: &str) -> String {
+    text.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect()
 }
 
 #[cfg(test)]
