@@ -7,10 +7,13 @@
 use std::iter;
 use std::ops::Range;
 
-use memchr::{memchr, memmem};
+use memchr::memmem;
 
 use crate::grammar;
-use crate::scan::{self, CONFLICT_BASE, CONFLICT_CLOSE, CONFLICT_OPEN, Event, LineScan, is_conflict_marker};
+use crate::scan::{
+    self, CONFLICT_BASE, CONFLICT_CLOSE, CONFLICT_OPEN, Event, LineScan, is_conflict_marker, line_end,
+    line_ranges,
+};
 use crate::types::Scope;
 
 const MIDDLE: &[u8] = b"=======";
@@ -126,7 +129,7 @@ fn find(text: &str, closers: &[(usize, usize)]) -> Vec<Conflict> {
 /// same section, else the marker itself.
 fn second_side(text: &[u8], from: usize, marker: usize) -> usize {
     let mut start = marker;
-    for line in lines(text, from..marker) {
+    for line in line_ranges(text, from..marker) {
         let content = &text[line.clone()];
         if scan::is_section_boundary(content) {
             start = marker;
@@ -164,7 +167,7 @@ fn structure(text: &str, range: Range<usize>) -> (Option<String>, bool) {
 fn sides(text: &[u8], range: Range<usize>) -> Vec<Range<usize>> {
     let mut sides = Vec::new();
     let mut start = range.start;
-    for line in lines(text, range.clone()) {
+    for line in line_ranges(text, range.clone()) {
         let content = &text[line.clone()];
         if is_middle(content) || content.starts_with(CONFLICT_BASE) {
             sides.push(start..line.start);
@@ -188,7 +191,7 @@ fn is_middle(line: &[u8]) -> bool {
 
 /// Start of the next section; the end of the text where there is none.
 fn section_end(text: &[u8], from: usize) -> usize {
-    let mut all = lines(text, from..text.len());
+    let mut all = line_ranges(text, from..text.len());
     all.find(|line| scan::is_section_boundary(&text[line.clone()])).map_or(text.len(), |line| line.start)
 }
 
@@ -196,21 +199,7 @@ fn section_end(text: &[u8], from: usize) -> usize {
 fn entry_end(text: &[u8], from: usize) -> usize {
     let ends =
         |line: &Range<usize>| is_structure(&text[line.clone()]) || is_conflict_marker(&text[line.clone()]);
-    lines(text, from..text.len()).find(ends).map_or(text.len(), |line| line.start)
-}
-
-/// The lines of a range, each with its line feed.
-fn lines(text: &[u8], range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
-    let mut start = range.start;
-    iter::from_fn(move || {
-        let line = start..line_end(text, start).min(range.end);
-        start = line.end;
-        (!line.is_empty()).then_some(line)
-    })
-}
-
-fn line_end(text: &[u8], start: usize) -> usize {
-    memchr(b'\n', &text[start..]).map_or(text.len(), |at| start + at + 1)
+    line_ranges(text, from..text.len()).find(ends).map_or(text.len(), |line| line.start)
 }
 
 fn newlines(text: &str) -> usize {

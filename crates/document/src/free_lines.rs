@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::parser::RegionKind;
+use crate::parser::{RegionKind, holds};
 use crate::scan::{self, BYTE_ORDER_MARK};
 use crate::tree::{Block, Document, FILE_TITLE};
 use crate::types::Scope;
@@ -43,9 +43,7 @@ pub(crate) fn placed_lines<'a>(block: &'a Block, source: &'a str) -> Vec<(Range<
     let owned = parsed.owned_ranges();
     let is_ours = |start: usize| {
         let region = parsed.regions.binary_search_by_key(&start, |region| region.range.start);
-        let next = owned.partition_point(|range| range.end <= start);
-        region.is_ok_and(|at| parsed.regions[at].kind != RegionKind::Other)
-            || owned.get(next).is_some_and(|range| range.start <= start)
+        region.is_ok_and(|at| parsed.regions[at].kind != RegionKind::Other) || holds(&owned, start)
     };
     lines.filter(|(range, _)| !is_ours(range.start)).collect()
 }

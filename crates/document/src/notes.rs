@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use serde::Serialize;
 
+use crate::parser::{Region, RegionKind};
 use crate::scan::{self, Line};
 use crate::text::{mark_comments, unescape_line};
 use crate::visits;
@@ -28,26 +29,25 @@ pub(crate) struct PlacedNote {
     pub(crate) range: Range<usize>,
 }
 
-/// A part of a section, from its heading or thematic break to the next one.
-pub(super) struct Part {
-    pub(super) start: usize,
-    /// The heading, where it is a person's own.
-    pub heading: String,
-    /// False for tried actions.
-    pub(super) has_notes: bool,
-}
-
-/// Finds the notes of a section, given its lines and parts, and the ranges of what is no note.
-pub(super) fn notes(text: &str, lines: &[Line], parts: Vec<Part>, owned: &[Range<usize>]) -> Vec<PlacedNote> {
-    let (mut owned, mut parts) = (owned.iter().peekable(), parts.into_iter().peekable());
+/// Finds the notes of a section, given its lines and regions, and the ranges of what is no note.
+pub(super) fn notes(
+    text: &str,
+    lines: &[Line],
+    regions: &[Region],
+    owned: &[Range<usize>],
+) -> Vec<PlacedNote> {
+    let (mut owned, mut regions) = (owned.iter().peekable(), regions.iter().peekable());
     let mut finder = Finder { text, heading: String::new(), open: Vec::new(), found: Vec::new() };
     let mut has_notes = true;
     let contents = lines.iter().map(|line| (line.text(text), line.hidden));
     for (line, (content, hidden, comment)) in lines.iter().zip(mark_comments(contents)) {
         let start = line.range.start;
-        if let Some(part) = parts.next_if(|part| part.start == start) {
+        if let Some(region) = regions.next_if(|region| region.range.start == start) {
             finder.close();
-            (finder.heading, has_notes) = (part.heading, part.has_notes);
+            let is_own = region.kind == RegionKind::Other && !region.after_break;
+            finder.heading =
+                if is_own { content.trim().trim_matches('#').trim().to_owned() } else { String::new() };
+            has_notes = region.kind != RegionKind::Tried;
             continue;
         }
         while owned.next_if(|range| range.end <= start).is_some() {}

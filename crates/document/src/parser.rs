@@ -12,7 +12,7 @@ use foldhash::fast::FixedState;
 use crate::entry_text::EntryText;
 use crate::evidence::{AttemptLine, is_list_item, parse_attempts};
 use crate::grammar;
-use crate::notes::{Part, PlacedNote, notes};
+use crate::notes::{PlacedNote, notes};
 use crate::problem::{Kind, Problem};
 use crate::scan::{self, Line};
 use crate::strike::is_all_struck;
@@ -166,12 +166,23 @@ impl ParsedSection {
 
     /// The ranges of visits, entries and evidence, in their order.
     pub(crate) fn owned_ranges(&self) -> Vec<Range<usize>> {
+        self.owned_with(RegionKind::PARTS.iter().flat_map(|(kind, _)| self.list(*kind)))
+    }
+
+    /// The ranges of visits, entries and these lines of evidence, in their order.
+    pub(crate) fn owned_with(&self, evidence: impl Iterator<Item = Range<usize>>) -> Vec<Range<usize>> {
         let entries = self.entries.iter().map(|entry| entry.range.clone());
         let visits = self.visits.iter().map(|(_, range)| range.clone());
-        let lists = RegionKind::PARTS.iter().flat_map(|(kind, _)| self.list(*kind));
-        let mut owned: Vec<Range<usize>> = entries.chain(visits).chain(lists).collect();
+        let mut owned: Vec<Range<usize>> = entries.chain(visits).chain(evidence).collect();
         owned.sort_by_key(|range| range.start);
         owned
+    }
+
+    /// The ranges of the lines of evidence that say no more than evidence does.
+    pub(crate) fn whole_lines(&self) -> impl Iterator<Item = Range<usize>> {
+        let ways = self.ways.iter().filter(|line| line.value.is_whole).map(|line| line.range.clone());
+        let attempts = RegionKind::ACTIONS.into_iter().flat_map(|kind| self.attempts(kind));
+        ways.chain(attempts.filter(|line| line.value.is_whole).map(|line| line.range.clone()))
     }
 
     /// The ranges of the lines of one kind of evidence.
@@ -219,8 +230,7 @@ pub(crate) fn parse_section(text: &str) -> ParsedSection {
     PARSED.with(|parsed| parsed.set(parsed.get() + 1));
     let lines = scan::lines(text);
     let parsed = read_lines(text, &lines, false);
-    let parts = parsed.regions.iter().map(|region| note_part(text, region)).collect();
-    ParsedSection { notes: notes(text, &lines, parts, &parsed.owned_ranges()), ..parsed }
+    ParsedSection { notes: notes(text, &lines, &parsed.regions, &parsed.owned_ranges()), ..parsed }
 }
 
 /// The entries of a section alone, given with its heading line: evidence, visits and notes are not read.
@@ -238,14 +248,6 @@ fn read_lines(text: &str, lines: &[Line], only_entries: bool) -> ParsedSection {
     reader.close_entry(lines.len());
     reader.close_region(text.len());
     reader.parsed
-}
-
-/// A region as a place of notes.
-fn note_part(text: &str, region: &Region) -> Part {
-    let first = text[region.range.clone()].lines().next().unwrap_or("").trim();
-    let is_own = region.kind == RegionKind::Other && !region.after_break;
-    let heading = if is_own { first.trim_matches('#').trim().to_owned() } else { String::new() };
-    Part { start: region.range.start, heading, has_notes: region.kind != RegionKind::Tried }
 }
 
 struct Reader<'a> {
@@ -408,6 +410,12 @@ impl<'a> Reader<'a> {
         let line = self.lines[first].range.clone();
         self.parsed.entries.push(Entry { status, range, line, line_number: first });
     }
+}
+
+/// True if one of these ranges, which are in their order, holds an offset.
+pub(crate) fn holds(ranges: &[Range<usize>], offset: usize) -> bool {
+    let next = ranges.partition_point(|range| range.end <= offset);
+    ranges.get(next).is_some_and(|range| range.start <= offset)
 }
 
 /// True if a line belongs to the item of a list above it.

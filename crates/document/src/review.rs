@@ -10,7 +10,7 @@ use std::ops::Range;
 use crate::conflict::conflicts;
 use crate::evidence::write_attempt;
 use crate::parser::{ParsedSection, RegionKind};
-use crate::scan::{self, BYTE_ORDER_MARK};
+use crate::scan::{self, BYTE_ORDER_MARK, line_ranges};
 use crate::tree::{Block, Document};
 
 /// Begins the heading of a place in the second part.
@@ -49,9 +49,10 @@ fn moved(block: &Block, source: &str) -> Vec<Range<usize>> {
     let text = block.text(source);
     let parsed = block.parsed(source);
     let mut moved: Vec<Range<usize>> = parsed.visits.iter().map(|(_, range)| range.clone()).collect();
-    let whole = whole_lines(parsed);
+    let mut whole: Vec<usize> = parsed.whole_lines().map(|range| range.start).collect();
+    whole.sort_unstable();
     for region in parsed.regions.iter().filter(|region| region.kind.is_evidence()) {
-        let lines = lines(text, &region.range).skip(1);
+        let lines = line_ranges(text.as_bytes(), region.range.clone()).skip(1);
         let is_evidence = |line: &Range<usize>| {
             scan::is_blank(text[line.clone()].trim_end_matches('\n'))
                 || whole.binary_search(&line.start).is_ok()
@@ -64,29 +65,9 @@ fn moved(block: &Block, source: &str) -> Vec<Range<usize>> {
     moved
 }
 
-/// Starts of the lines of evidence that say no more than evidence does.
-fn whole_lines(parsed: &ParsedSection) -> Vec<usize> {
-    let ways = parsed.ways.iter().filter(|line| line.value.is_whole).map(|line| line.range.start);
-    let attempts = RegionKind::ACTIONS.into_iter().flat_map(|kind| parsed.attempts(kind));
-    let attempts = attempts.filter(|line| line.value.is_whole).map(|line| line.range.start);
-    let mut whole: Vec<usize> = ways.chain(attempts).collect();
-    whole.sort_unstable();
-    whole
-}
-
-/// The lines of a range, each with its line feed.
-fn lines<'a>(text: &'a str, range: &Range<usize>) -> impl Iterator<Item = Range<usize>> + Clone + use<'a> {
-    let mut start = range.start;
-    text[range.clone()].split_inclusive('\n').map(move |line| {
-        let at = start..start + line.len();
-        start = at.end;
-        at
-    })
-}
-
 /// Writes a block without what stands in the second part, and without blank lines in a row.
 fn write_rest(out: &mut String, text: &str, moved: &[Range<usize>]) {
-    let kept: Vec<&str> = lines(text, &(0..text.len()))
+    let kept: Vec<&str> = line_ranges(text.as_bytes(), 0..text.len())
         .filter(|line| !moved.iter().any(|range| range.contains(&line.start)))
         .map(|line| text[line].trim_end_matches('\n'))
         .collect();

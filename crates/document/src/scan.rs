@@ -5,6 +5,7 @@
 //! plain text. Each kind of opening line is given up at most once per length, so hostile input costs no
 //! more than a few passes.
 
+use std::iter;
 use std::ops::Range;
 
 use memchr::{memchr, memmem};
@@ -201,6 +202,21 @@ fn line_at(text: &str, offset: u64, line: &[u8], hidden: bool) -> Line {
     let start = usize::try_from(offset).expect("an offset into memory fits");
     let end = (start + line.len() + 1).min(text.len());
     Line { range: start..end, hidden }
+}
+
+/// The ranges of the lines of a part of a text, each with its line feed.
+pub(crate) fn line_ranges(text: &[u8], part: Range<usize>) -> impl Iterator<Item = Range<usize>> + Clone {
+    let mut start = part.start;
+    iter::from_fn(move || {
+        let line = start..line_end(text, start).min(part.end);
+        start = line.end;
+        (!line.is_empty()).then_some(line)
+    })
+}
+
+/// The end of the line that holds an offset, with its line feed.
+pub(crate) fn line_end(text: &[u8], offset: usize) -> usize {
+    memchr(b'\n', &text[offset..]).map_or(text.len(), |at| offset + at + 1)
 }
 
 /// The line without its indentation of at most three spaces; `None` if it is indented deeper.

@@ -12,6 +12,7 @@ use crate::entry_text::EntryText;
 use crate::evidence::{is_list_item, parse_attempts};
 use crate::link::{Link, without_links};
 use crate::parser::{Entry, Region, RegionKind, is_continuation, parse_entries, parse_section};
+use crate::scan::line_ranges;
 use crate::splice::blank_length;
 use crate::tree::Document;
 use crate::types::{Cause, Scope, Viewer, fold_title, may_name_witnesses};
@@ -158,11 +159,10 @@ impl Seen<'_> {
     /// The lines of a list of evidence that others know, with what is indented below them; all of the list, where no
     /// other line is left. A line that may name witnesses and is not understood is one of these.
     fn lines(&self, text: &str, region: &Region) -> Vec<Range<usize>> {
-        let (mut cuts, mut start, mut is_cut, mut is_left) = (Vec::new(), region.range.start, false, false);
-        for line in text[region.range.clone()].split_inclusive('\n') {
-            let range = start..start + line.len();
-            let is_heading = start == region.range.start;
-            start = range.end;
+        let (mut cuts, mut is_cut, mut is_left) = (Vec::new(), false, false);
+        for range in line_ranges(text.as_bytes(), region.range.clone()) {
+            let line = &text[range.clone()];
+            let is_heading = range.start == region.range.start;
             if is_list_item(line) {
                 is_cut = !self.knows_line(region.kind, line.trim_end());
             } else if !is_continuation(line) {

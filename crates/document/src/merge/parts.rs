@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use similar::{MergeResolution, TextMerge};
 
-use crate::parser::{ParsedSection, Region, RegionKind};
+use crate::parser::{ParsedSection, Region, RegionKind, holds};
 use crate::scan::{self, Block};
 
 /// The parts that are one: kind, heading, and number among those of the section with this heading.
@@ -32,7 +32,7 @@ pub(super) struct Part {
 
 /// The parts of a section, given with its heading line.
 pub(super) fn parts(text: &str, parsed: &ParsedSection) -> Vec<Part> {
-    let owned = owned_ranges(parsed);
+    let owned = parsed.owned_with(parsed.whole_lines());
     let lines = scan::lines(text);
     let mut counts: HashMap<(RegionKind, String), usize> = HashMap::new();
     let part = |region: &Region| {
@@ -45,13 +45,9 @@ pub(super) fn parts(text: &str, parsed: &ParsedSection) -> Vec<Part> {
         };
         let number = counts.entry((region.kind, heading.clone())).or_default();
         *number += 1;
-        let is_owned = |start: usize| {
-            let next = owned.partition_point(|range| range.end <= start);
-            owned.get(next).is_some_and(|range| range.start <= start)
-        };
         let mine = lines[(from + 1).min(to)..to].iter().map(|line| line.range.clone());
         let mine = mine.filter(|line| {
-            !scan::is_blank(text[line.clone()].trim_end_matches('\n')) && !is_owned(line.start)
+            !scan::is_blank(text[line.clone()].trim_end_matches('\n')) && !holds(&owned, line.start)
         });
         let visits = parsed.visits.as_ref().map(|(_, range)| range.clone());
         let visits = visits.filter(|visits| region.range.contains(&visits.start));
@@ -69,18 +65,6 @@ pub(super) fn parts(text: &str, parsed: &ParsedSection) -> Vec<Part> {
         }
     };
     parsed.regions.iter().map(part).collect()
-}
-
-/// The ranges of visits, entries, and lines of evidence that say no more than that, in their order.
-fn owned_ranges(parsed: &ParsedSection) -> Vec<Range<usize>> {
-    let entries = parsed.entries.iter().map(|entry| entry.range.clone());
-    let visits = parsed.visits.iter().map(|(_, range)| range.clone());
-    let ways = parsed.ways.iter().filter(|line| line.value.is_whole).map(|line| line.range.clone());
-    let attempts = RegionKind::ACTIONS.into_iter().flat_map(|kind| parsed.attempts(kind));
-    let attempts = attempts.filter(|line| line.value.is_whole).map(|line| line.range.clone());
-    let mut owned: Vec<Range<usize>> = entries.chain(visits).chain(ways).chain(attempts).collect();
-    owned.sort_by_key(|range| range.start);
-    owned
 }
 
 /// A change of a person's lines, by line numbers of OURS and THEIRS.
