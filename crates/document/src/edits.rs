@@ -4,7 +4,6 @@
 //! texts, lines are compared, and of lines that differ those characters are left out with which both begin or end.
 //! The edits are right whatever is compared; they are few where the texts have lines in common.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -17,9 +16,6 @@ use crate::types::edit::Edit;
 /// Lines of both texts together up to which they are compared one by one. Of more, those that stand once in each are
 /// found first.
 const MAX_LINES: usize = 1500;
-
-/// Blocks in a row that may be edited before all that follow them are compared as one text.
-const MAX_BLOCKS: usize = 32;
 
 /// A state of a document, to be compared with a later one.
 #[derive(Debug, Clone)]
@@ -40,38 +36,30 @@ impl Document {
 
     /// The edits since a mark of this document, in the order of their offsets.
     pub fn edits_since(&self, mark: &Mark) -> Vec<Edit> {
-        let new: Vec<&BlockText> = self.blocks().iter().map(|block| block.kept_text()).collect();
-        let old: Vec<&BlockText> = mark.blocks.iter().collect();
-        let (start, end) = trimmed(&old, &new, |one, other| is_same(one, other));
-        let length =
-            |blocks: &[&BlockText]| blocks.iter().map(|block| block.of(self.source()).len()).sum::<usize>();
-        let mut at = length(&old[..start]);
-        let (mut old, mut new) = (&old[start..old.len() - end], &new[start..new.len() - end]);
+        let now = self.mark();
+        let [old, new] = [mark, &now].map(|mark| mark.blocks.iter().map(identity).collect::<Vec<_>>());
+        let joined =
+            |blocks: &[BlockText]| -> String { blocks.iter().map(|block| block.of(self.source())).collect() };
         let mut edits = Edits::default();
-        while !(old.is_empty() && new.is_empty()) {
-            let (gone, come) = up_to_same(old, new);
-            if gone == come {
-                old[..gone].iter().zip(new).for_each(|(old, new)| {
-                    edits.compare(at, old.of(self.source()), new.of(self.source()));
-                    at += length(&[old]);
-                })
-            } else {
-                edits.compare(at, &self.joined(&old[..gone]), &self.joined(&new[..come]));
-                at += length(&old[..gone]);
+        let mut at = 0;
+        for op in capture_diff_slices(Algorithm::Myers, &old, &new) {
+            let (gone, come) = (&mark.blocks[op.old_range()], &now.blocks[op.new_range()]);
+            let start = at;
+            at += gone.iter().map(|block| block.of(self.source()).len()).sum::<usize>();
+            match op {
+                DiffOp::Equal { .. } => {}
+                // Blocks that were edited where they stand.
+                _ if gone.len() == come.len() => {
+                    gone.iter().zip(come).fold(start, |start, (old, new)| {
+                        let old = old.of(self.source());
+                        edits.compare(start, old, new.of(self.source()));
+                        start + old.len()
+                    });
+                }
+                _ => edits.compare(start, &joined(gone), &joined(come)),
             }
-            (old, new) = (&old[gone..], &new[come..]);
-            let same = old.iter().zip(new).take_while(|(old, new)| is_same(old, new)).count();
-            at += length(&old[..same]);
-            (old, new) = (&old[same..], &new[same..]);
         }
         edits.finish()
-    }
-
-    fn joined<'a>(&'a self, blocks: &[&'a BlockText]) -> Cow<'a, str> {
-        match blocks {
-            [one] => Cow::Borrowed(one.of(self.source())),
-            _ => Cow::Owned(blocks.iter().map(|block| block.of(self.source())).collect()),
-        }
     }
 }
 
@@ -88,18 +76,6 @@ fn identity(block: &BlockText) -> (bool, usize) {
         BlockText::Source(range) => (false, range.start),
         BlockText::Edited(text) => (true, text.as_ptr() as usize),
     }
-}
-
-fn is_same(one: &BlockText, other: &BlockText) -> bool {
-    identity(one) == identity(other)
-}
-
-/// Numbers of blocks with which two lists begin before the next block that is in both; all of them where there is none
-/// near.
-fn up_to_same(old: &[&BlockText], new: &[&BlockText]) -> (usize, usize) {
-    let is_same_at = |(at, place): &(usize, usize)| matches!((old.get(*at), new.get(*place)), (Some(old), Some(new)) if is_same(old, new));
-    let near = (0..MAX_BLOCKS).flat_map(|far| (0..=far).flat_map(move |less| [(less, far), (far, less)]));
-    near.into_iter().find(is_same_at).unwrap_or((old.len(), new.len()))
 }
 
 /// Edits while they are found.
@@ -121,7 +97,7 @@ impl Edits {
 
     /// The same for lines. Where there are too many, it looks for `anchors`: lines that stand once in each text.
     fn compare_lines(&mut self, mut at: usize, old: &[&str], new: &[&str], anchors: bool) {
-        let (start, end) = trimmed(old, new, |one, other| one == other);
+        let (start, end) = trimmed(old, new);
         at += size(&old[..start]);
         let (old, new) = (&old[start..old.len() - end], &new[start..new.len() - end]);
         if old.is_empty() || new.is_empty() {
@@ -170,11 +146,11 @@ fn size(lines: &[&str]) -> usize {
     lines.iter().map(|line| line.len()).sum()
 }
 
-/// Number of items with which both begin, and of those behind them with which both end.
-fn trimmed<T>(old: &[T], new: &[T], is_same: impl Fn(&T, &T) -> bool) -> (usize, usize) {
-    let start = old.iter().zip(new).take_while(|(old, new)| is_same(old, new)).count();
+/// Number of lines with which both begin, and of those behind them with which both end.
+fn trimmed(old: &[&str], new: &[&str]) -> (usize, usize) {
+    let start = old.iter().zip(new).take_while(|(old, new)| old == new).count();
     let ends = old[start..].iter().rev().zip(new[start..].iter().rev());
-    (start, ends.take_while(|(old, new)| is_same(old, new)).count())
+    (start, ends.take_while(|(old, new)| old == new).count())
 }
 
 /// Lines that stand exactly once in each text, by their places: as many as are in the same order in both.
