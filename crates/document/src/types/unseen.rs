@@ -50,25 +50,15 @@ fn next_suspect(bytes: &[u8]) -> Option<usize> {
 
 /// True for bytes that begin no unseen character.
 fn is_plain(byte: u8) -> bool {
-    PLAIN[usize::from(byte)]
+    match byte {
+        b'\n' | b'\t' => true,
+        // C0 controls and DEL.
+        ..b' ' | 0x7F => false,
+        // The first bytes of U+0080, U+0340, U+0600, U+1000, U+2000, U+3000, U+F000, U+10000 and U+C0000.
+        0xC2 | 0xCD | 0xD8 | 0xE1..=0xE3 | 0xEF | 0xF0 | 0xF3 => false,
+        _ => true,
+    }
 }
-
-static PLAIN: [bool; 256] = {
-    let mut plain = [true; 256];
-    let mut control = 0;
-    while control < b' ' {
-        plain[control as usize] = control == b'\n' || control == b'\t';
-        control += 1;
-    }
-    // DEL, and the first bytes of U+0080, U+0340, U+0600, U+1000, U+2000, U+3000, U+F000, U+10000 and U+C0000.
-    let mut at = 0;
-    let first = [0x7F, 0xC2, 0xCD, 0xD8, 0xE1, 0xE2, 0xE3, 0xEF, 0xF0, 0xF3];
-    while at < first.len() {
-        plain[first[at]] = false;
-        at += 1;
-    }
-    plain
-};
 
 /// True for characters that are not seen wherever they stand, but for the exceptions of [`unseen`].
 pub(crate) fn is_unseen(c: char) -> bool {
