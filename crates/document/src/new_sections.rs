@@ -11,14 +11,14 @@ use crate::near::misread_sections;
 use crate::scan::BYTE_ORDER_MARK;
 use crate::splice;
 use crate::tree::{Block, Document, FILE_TITLE};
-use crate::types::Scope;
+use crate::types::{Scope, ScopeKind};
 
 /// Positions of new sections in a list of blocks.
 struct Places {
     /// For each block the largest location id up to it.
     largest: Vec<Option<u64>>,
-    /// For each rank of [`Scope::order`] its first and last block.
-    ends: BTreeMap<u8, (usize, usize)>,
+    /// For each kind of scope its first and last block.
+    ends: BTreeMap<ScopeKind, (usize, usize)>,
 }
 
 impl Places {
@@ -30,7 +30,7 @@ impl Places {
                 if let Scope::Location(id) = heading.scope {
                     largest = largest.max(Some(id));
                 }
-                places.ends.entry(heading.scope.order()).or_insert((at, at)).1 = at;
+                places.ends.entry(ScopeKind::from(&heading.scope)).or_insert((at, at)).1 = at;
             }
             places.largest.push(largest);
         }
@@ -45,10 +45,10 @@ impl Places {
                 return at;
             }
         }
-        let order = scope.order();
-        let same = self.ends.get(&order).map(|(_, last)| last + 1);
+        let kind = ScopeKind::from(scope);
+        let same = self.ends.get(&kind).map(|(_, last)| last + 1);
         // The first block of any later kind.
-        let later = || self.ends.range(order..).map(|(_, (first, _))| *first).min();
+        let later = || self.ends.range(kind..).map(|(_, (first, _))| *first).min();
         let earlier = || self.ends.values().map(|(_, last)| last + 1).max();
         same.or_else(later).or_else(earlier).unwrap_or(self.largest.len())
     }
@@ -86,11 +86,7 @@ impl Document {
             self.blocks_mut().retain(|block| !block.text("").is_empty());
         }
         let places = Places::of(self.blocks());
-        let key = |(scope, _): &(Scope, &str)| match scope {
-            Scope::Location(id) => (places.of_scope(scope), 0, *id),
-            other => (places.of_scope(other), other.order(), 0),
-        };
-        wanted.sort_by_cached_key(key);
+        wanted.sort_by_cached_key(|(scope, _)| (places.of_scope(scope), scope.clone()));
         let mut wanted = wanted.into_iter().map(|new| (places.of_scope(&new.0), new)).peekable();
         let old = std::mem::take(self.blocks_mut());
         let count = old.len();

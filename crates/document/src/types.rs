@@ -54,6 +54,7 @@ pub use importance::{
 pub use names::by_file_ending;
 pub use names::{did_you_mean, one_of, unknown_name};
 pub use outcome::Outcome;
+pub(crate) use scope::ScopeKind;
 pub use scope::{Scope, ScopeName};
 pub use scope::{ScopeError, is_id, labelled_id};
 pub use viewer::Viewer;

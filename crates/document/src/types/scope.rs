@@ -9,9 +9,10 @@ use crate::types::action::{fold_action, fold_words};
 use crate::types::folder::{FolderError, FolderPath};
 use crate::types::hint::{Advice, Hint};
 
-/// The subject of a memory: the key of a section of the file.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, strum::IntoStaticStr)]
+/// The subject of a memory: the key of a section of the file. The kinds are in the order of their sections in a file.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, strum::IntoStaticStr, strum::EnumDiscriminants)]
 #[strum(serialize_all = "lowercase")]
+#[strum_discriminants(name(ScopeKind), vis(pub(crate)), derive(PartialOrd, Ord))]
 pub enum Scope {
     /// A place, by the game engine's integer id.
     Location(u64),
@@ -41,21 +42,6 @@ impl Scope {
     /// not the other, and one verb and not its synonym.
     pub fn key_of_action(&self, action: &str) -> String {
         if *self == Scope::Game { fold_words(action) } else { fold_action(action) }
-    }
-
-    /// Sort key of the sections of a file: locations first, topics last.
-    pub(crate) fn order(&self) -> u8 {
-        match self {
-            Scope::Location(_) => 0,
-            Scope::Npc(_) => 1,
-            Scope::World => 2,
-            Scope::Agent(_) => 3,
-            Scope::Scene => 4,
-            Scope::Dialogue => 5,
-            Scope::Game => 6,
-            Scope::Folder(_) => 7,
-            Scope::Topic(_) => 8,
-        }
     }
 
     /// The id that the next new place gets: one more than the highest of these scopes.
