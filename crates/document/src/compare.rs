@@ -4,6 +4,7 @@
 //! renamed. Lines outside of the grammar are compared as lines.
 
 use std::collections::BTreeSet;
+use std::hash::Hash;
 
 use serde::Serialize;
 use similar::{Algorithm, ChangeTag, DiffTag, TextDiff, capture_diff_slices};
@@ -131,13 +132,6 @@ fn evidence(section: &Section) -> Vec<String> {
     ways.chain(worked).chain(seen).collect()
 }
 
-fn compare_evidence(old: &Section, new: &Section) -> Vec<LineDifference> {
-    let (old, new) = (evidence(old), evidence(new));
-    let old: Vec<&str> = old.iter().map(String::as_str).collect();
-    let new: Vec<&str> = new.iter().map(String::as_str).collect();
-    compare_slices(&old, &new)
-}
-
 /// Compares an older state with a newer one.
 pub fn compare(before: &str, after: &str) -> Comparison {
     let (before, after) = (before.replace("\r\n", "\n"), after.replace("\r\n", "\n"));
@@ -178,7 +172,7 @@ fn compare_scope(scope: &Scope, before: &Document, after: &Document) -> Option<S
         visits: (visits[0] != visits[1]).then_some(visits),
         memories: compare_memories(&old.memories, &new.memories),
         tried: compare_attempts(&old.tried, &new.tried),
-        evidence: compare_evidence(&old, &new),
+        evidence: compare_slices(&evidence(&old), &evidence(&new)),
         other,
     };
     let same = presence == Presence::Kept
@@ -247,12 +241,12 @@ fn compare_attempts(before: &[Attempt], after: &[Attempt]) -> Vec<Difference<Att
     differences
 }
 
-fn compare_slices(before: &[&str], after: &[&str]) -> Vec<LineDifference> {
+fn compare_slices<T: AsRef<str> + Hash + Ord>(before: &[T], after: &[T]) -> Vec<LineDifference> {
     let mut differences = Vec::new();
     for step in capture_diff_slices(Algorithm::Myers, before, after) {
         let (tag, old, new) = step.as_tag_tuple();
         if tag != DiffTag::Equal {
-            let line = |presence| move |line: &&str| LineDifference { presence, line: (*line).to_owned() };
+            let line = |presence| move |line: &T| LineDifference { presence, line: line.as_ref().to_owned() };
             differences.extend(before[old].iter().map(line(Presence::Removed)));
             differences.extend(after[new].iter().map(line(Presence::Added)));
         }

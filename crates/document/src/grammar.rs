@@ -25,13 +25,8 @@ pub struct Heading {
 impl Heading {
     /// True if this is the heading of a location with that name, see [`is_same_name`].
     pub fn is_called(&self, name: &str) -> bool {
-        is_place_called(&self.scope, &self.name, name)
+        matches!(self.scope, Scope::Location(_)) && is_same_name(&self.name, name)
     }
-}
-
-/// True if a scope and name are those of a location called `wanted`, see [`is_same_name`].
-fn is_place_called(scope: &Scope, name: &str, wanted: &str) -> bool {
-    matches!(scope, Scope::Location(_)) && is_same_name(name, wanted)
 }
 
 /// True if two names are those of the same place, see [`fold_title`]; and `town-square` is `Town Square`.
