@@ -5,8 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::parser::{ParsedSection, RegionKind};
-use crate::splice::splice_all;
+use crate::parser::RegionKind;
 use crate::tree::Document;
 use crate::types::{Attempt, Scope, Way};
 use crate::visits::Visits;
@@ -16,10 +15,6 @@ pub type Counts = BTreeMap<String, BTreeMap<String, i64>>;
 
 /// The name of the visits of a section.
 const VISITS: &str = "visits";
-
-/// The names of the lists of actions.
-const LISTS: [(RegionKind, &str); 3] =
-    [(RegionKind::Worked, "worked"), (RegionKind::Seen, "seen"), (RegionKind::Tried, "tried")];
 
 /// Adds a number of times the counts of another table.
 pub fn add_counts(sum: &mut Counts, other: &Counts, times: i64) {
@@ -42,10 +37,9 @@ impl Document {
             let Some(section) = self.section_without_memories(&scope) else { continue };
             let number = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
             let mut counts = BTreeMap::from([(VISITS.to_owned(), number(section.visits))]);
-            for ((_, list), attempts) in LISTS.iter().zip([&section.worked, &section.seen, &section.tried]) {
-                counts.extend(
-                    attempts.iter().map(|attempt| (action_key(&scope, list, attempt), number(attempt.count))),
-                );
+            for kind in RegionKind::ACTIONS {
+                let counted = |attempt: &Attempt| (action_key(&scope, kind, attempt), number(attempt.count));
+                counts.extend(section.attempts(kind).iter().map(counted));
             }
             counts.extend(section.ways.iter().map(|way| (way_key(way), number(way.count))));
             counts.retain(|_, count| *count != 0);
@@ -80,24 +74,21 @@ impl Document {
         }
         let is_gone = |way: &Way| wanted(&way_key(way)) == 0;
         if section.ways.iter().any(is_gone) {
-            self.remove_lines(&blocks, RegionKind::Ways, |parsed| {
-                let gone = parsed.ways.iter().filter(|line| line.value.is_whole && is_gone(&line.value.way));
-                gone.map(|line| line.range.clone()).collect()
-            });
+            self.remove_ways(&blocks, is_gone);
         }
         let count = |way: &Way| Way { count: wanted(&way_key(way)), ..way.clone() };
         let ways: Vec<Way> = section.ways.iter().map(count).filter(|way| way.count > 0).collect();
         if ways.iter().any(|way| !section.ways.contains(way)) {
             self.put_ways(&blocks, &ways);
         }
-        for ((kind, list), attempts) in LISTS.iter().zip([&section.worked, &section.seen, &section.tried]) {
-            let key = |attempt: &Attempt| action_key(scope, list, attempt);
-            let others: Vec<&Attempt> =
-                attempts.iter().filter(|attempt| attempt.count != wanted(&key(attempt))).collect();
+        for kind in RegionKind::ACTIONS {
+            let key = |attempt: &Attempt| action_key(scope, kind, attempt);
+            let is_other = |attempt: &&Attempt| attempt.count != wanted(&key(attempt));
+            let others: Vec<&Attempt> = section.attempts(kind).iter().filter(is_other).collect();
             if others.is_empty() {
                 continue;
             }
-            self.edit_attempts(&blocks, *kind, |lists| {
+            self.edit_attempts(&blocks, kind, |lists| {
                 for attempt in others {
                     let own = attempt.key(scope);
                     match wanted(&key(attempt)) {
@@ -124,23 +115,12 @@ impl Document {
 
     /// Removes visits, actions and ways.
     pub fn remove_evidence(&mut self) {
-        let evidence = |parsed: &ParsedSection| {
-            let lists = RegionKind::PARTS.iter().filter(|(kind, _)| kind.is_evidence());
-            let lines = lists.flat_map(|(kind, _)| parsed.list(*kind));
-            let mut ranges: Vec<_> =
-                parsed.visits.iter().map(|(_, range)| range.clone()).chain(lines).collect();
-            ranges.sort_by_key(|range| range.start);
-            ranges
-        };
         for block in 0..self.blocks().len() {
-            if self.blocks()[block].heading.is_none() {
-                continue;
-            }
-            let gone: Vec<_> =
-                evidence(self.parsed(block)).into_iter().map(|range| (range, String::new())).collect();
-            if !gone.is_empty() {
-                let text = splice_all(self.block_text(block), &gone, self.style());
-                self.replace(block, text);
+            if self.blocks()[block].heading.is_some() {
+                let parsed = self.parsed(block);
+                let lists = RegionKind::PARTS.iter().flat_map(|(kind, _)| parsed.list(*kind));
+                let visits = parsed.visits.iter().map(|(_, range)| range.clone());
+                self.remove_ranges(block, visits.chain(lists).collect());
             }
         }
     }
@@ -154,8 +134,8 @@ impl Document {
     }
 }
 
-fn action_key(scope: &Scope, list: &str, attempt: &Attempt) -> String {
-    format!("{list} {}", attempt.key(scope))
+fn action_key(scope: &Scope, kind: RegionKind, attempt: &Attempt) -> String {
+    format!("{} {}", kind.name().to_lowercase(), attempt.key(scope))
 }
 
 fn way_key(way: &Way) -> String {

@@ -66,8 +66,7 @@ pub struct EntryMut<'a> {
 impl EntryMut<'_> {
     /// The entry as it stands in the file.
     pub fn text(&self) -> EntryText<'_> {
-        let entry = &self.document.parsed(self.block).entries[self.entry];
-        entry.of(self.document.block_text(self.block))
+        self.read_only().text()
     }
 
     /// Reads the memory.
@@ -77,8 +76,12 @@ impl EntryMut<'_> {
 
     /// Number of its first line in the file, from 1.
     pub fn line(&self) -> usize {
+        self.read_only().line()
+    }
+
+    fn read_only(&self) -> EntryRef<'_> {
         let entry = &self.document.parsed(self.block).entries[self.entry];
-        self.document.first_line(self.block) + entry.line_number
+        EntryRef { document: self.document, block: self.block, entry }
     }
 
     /// Makes one edit.

@@ -65,9 +65,13 @@ impl<'a> EntryText<'a> {
 
     /// The parts of its first line.
     pub fn parts(&self) -> EntryParts<'a> {
+        split_entry(self.first_line()).expect("it begins with the first line of an entry")
+    }
+
+    /// Its first line, without its line ending.
+    pub(super) fn first_line(&self) -> &'a str {
         let line = self.text.split_once('\n').map_or(self.text, |(line, _)| line);
-        let parts = split_entry(line.strip_suffix('\r').unwrap_or(line));
-        parts.expect("it begins with the first line of an entry")
+        line.trim_end_matches('\r')
     }
 }
 

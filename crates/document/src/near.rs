@@ -169,7 +169,7 @@ pub(crate) fn part(line: &str) -> Option<RegionKind> {
         return None;
     }
     let word = behind.trim_matches(|c| is_space(c) || matches!(c, ':' | '*' | '_' | '#'));
-    let is_near = |part: &RegionKind| edits(word, &part.heading()[4..]) <= 1;
+    let is_near = |part: &RegionKind| edits(word, part.name()) <= 1;
     [RegionKind::Memories, RegionKind::Tried].into_iter().find(is_near)
 }
 

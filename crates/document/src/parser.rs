@@ -103,6 +103,11 @@ impl RegionKind {
         RegionKind::PARTS.iter().find(|(kind, _)| *kind == self).map_or("", |(_, heading)| heading)
     }
 
+    /// The word of that heading: `Tried`.
+    pub(crate) fn name(self) -> &'static str {
+        self.heading().trim_start_matches("### ")
+    }
+
     /// The lists of actions, in the order in which they are written.
     pub(crate) const ACTIONS: [RegionKind; 3] = [RegionKind::Worked, RegionKind::Seen, RegionKind::Tried];
 
@@ -150,20 +155,6 @@ pub(crate) struct ParsedSection {
 }
 
 impl ParsedSection {
-    /// The section without its entries and regions, which may be many.
-    pub(crate) fn without_entries(&self) -> ParsedSection {
-        let ParsedSection { visits, ways, worked, seen, tried, notes, .. } = self;
-        ParsedSection {
-            visits: visits.clone(),
-            ways: ways.clone(),
-            worked: worked.clone(),
-            seen: seen.clone(),
-            tried: tried.clone(),
-            notes: notes.clone(),
-            ..ParsedSection::default()
-        }
-    }
-
     /// The ranges of visits, entries and evidence, in their order.
     pub(crate) fn owned_ranges(&self) -> Vec<Range<usize>> {
         self.owned_with(RegionKind::PARTS.iter().flat_map(|(kind, _)| self.list(*kind)))

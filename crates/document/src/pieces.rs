@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use crate::entry_text::EntryText;
 use crate::free_lines::placed_lines;
-use crate::splice::{blank_length, splice_all};
+use crate::splice::blank_length;
 use crate::tree::Document;
 use crate::types::{Memory, Scope};
 
@@ -100,12 +100,8 @@ impl Document {
         for at in 0..self.blocks().len() {
             let pieces = self.pieces_of(at).into_iter();
             let gone = pieces.filter(|placed| !placed.range.is_empty() && is_gone(&placed.piece));
-            let mut gone: Vec<_> = gone.map(|placed| (placed.range, String::new())).collect();
-            gone.sort_by_key(|(range, _)| range.start);
-            if !gone.is_empty() {
-                let text = splice_all(self.block_text(at), &gone, self.style());
-                self.replace(at, text);
-            }
+            let gone = gone.map(|placed| placed.range).collect();
+            self.remove_ranges(at, gone);
         }
     }
 

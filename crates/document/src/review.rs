@@ -117,7 +117,7 @@ fn write_evidence(out: &mut String, text: &str, parsed: &ParsedSection, moved: &
         write("Way: ", &raw(&way.range));
     }
     for kind in RegionKind::ACTIONS {
-        let mark = format!("{}: ", kind.heading().trim_start_matches("### "));
+        let mark = format!("{}: ", kind.name());
         let listed = parsed.attempts(kind).iter().filter(|line| is_moved(&line.range));
         for attempt in listed.flat_map(|line| &line.value.attempts) {
             write(&mark, &write_attempt(attempt));

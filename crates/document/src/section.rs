@@ -3,10 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
-use crate::evidence::AttemptLine;
 use crate::grammar::{self, Heading};
 use crate::notes::Note;
-use crate::parser::{ParsedSection, Placed, RegionKind, parse_section};
+use crate::parser::{ParsedSection, RegionKind, parse_section};
 use crate::types::text::replace_ranges;
 use crate::types::{Attempt, Memory, Moment, Persistence, Scope, Way, Witnesses, fold_action, fold_title};
 
@@ -53,7 +52,7 @@ impl Section {
             let heading = text.lines().next().and_then(grammar::parse_heading);
             let parsed = parse_section(text);
             section.memories.extend(parsed.entries.iter().map(|entry| entry.read(text)));
-            section.append(heading.as_ref(), parsed);
+            section.append(heading.as_ref(), &parsed);
             scope = heading.map_or(Scope::World, |heading| heading.scope);
         }
         section.keep_latest(&scope);
@@ -61,22 +60,22 @@ impl Section {
     }
 
     /// Appends the next section of the scope without its memories. [`Section::keep_latest`] ends a row of these.
-    pub(super) fn append(&mut self, heading: Option<&Heading>, parsed: ParsedSection) {
+    pub(super) fn append(&mut self, heading: Option<&Heading>, parsed: &ParsedSection) {
         if let Some(heading) = heading.filter(|_| self.name.is_empty()) {
             self.name.clone_from(&heading.name);
         }
-        if let Some((visits, _)) = parsed.visits {
+        if let Some((visits, _)) = &parsed.visits {
             self.visits = self.visits.saturating_add(visits.count);
             self.first_visit = self.first_visit.take().or_else(|| visits.first());
-            self.episodes.extend(visits.episodes);
+            self.episodes.extend(&visits.episodes);
         }
-        self.notes.extend(parsed.notes.into_iter().map(|placed| placed.note));
+        self.notes.extend(parsed.notes.iter().map(|placed| placed.note.clone()));
         let attempts =
-            |lines: Vec<Placed<AttemptLine>>| lines.into_iter().flat_map(|line| line.value.attempts);
-        self.tried.extend(attempts(parsed.tried));
-        self.worked.extend(attempts(parsed.worked));
-        self.seen.extend(attempts(parsed.seen));
-        self.ways.extend(parsed.ways.into_iter().map(|line| line.value.way));
+            |kind| parsed.attempts(kind).iter().flat_map(|line| line.value.attempts.iter().cloned());
+        self.tried.extend(attempts(RegionKind::Tried));
+        self.worked.extend(attempts(RegionKind::Worked));
+        self.seen.extend(attempts(RegionKind::Seen));
+        self.ways.extend(parsed.ways.iter().map(|line| line.value.way.clone()));
     }
 
     /// Keeps the later of two lines of evidence about the same action or way, and each episode once.

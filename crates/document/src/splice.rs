@@ -175,11 +175,6 @@ pub(crate) fn ends_with_blank_line(text: &str) -> bool {
     }
 }
 
-/// Replaces one range as [`splice_all`] does.
-fn splice(text: &str, range: Range<usize>, lines: &str, style: Style) -> String {
-    splice_all(text, &[(range, lines.to_owned())], style)
-}
-
 /// Replaces ranges, given in their order, by lines in the file's line ending. If the text ends without
 /// a line ending, so does the result.
 pub(crate) fn splice_all(text: &str, changes: &[(Range<usize>, String)], style: Style) -> String {
@@ -259,15 +254,24 @@ pub(super) fn blank_length(text: &str) -> usize {
 
 /// The lines of an entry for a memory; comments of the old entry stay, at its end.
 fn render_anew(text: &str, entry: &Entry, memory: &Memory, style: Style) -> String {
-    let old = &text[entry.range.clone()];
-    let mut new = render_entry(memory, style.fences);
-    let lines = scan::lines(old);
-    for (line, _, comment) in mark_comments(lines.iter().map(|line| (line.text(old), line.hidden))) {
-        if comment {
-            new.push_str(&format!("{line}\n"));
+    render_entry(memory, style.fences) + &comments(&text[entry.range.clone()]).concat()
+}
+
+/// The comments among the lines of an entry, each ended by `\n`.
+pub(super) fn comments(entry: &str) -> Vec<String> {
+    let lines = scan::lines(entry);
+    let mut comments: Vec<String> = Vec::new();
+    let mut goes_on = false;
+    for (line, _, is_comment) in mark_comments(lines.iter().map(|line| (line.text(entry), line.hidden))) {
+        if is_comment {
+            match comments.last_mut().filter(|_| goes_on) {
+                Some(comment) => comment.push_str(&format!("{line}\n")),
+                None => comments.push(format!("{line}\n")),
+            }
         }
+        goes_on = is_comment;
     }
-    new
+    comments
 }
 
 fn set_see_also(text: &str, entry: &Entry, see_also: &str) -> (Range<usize>, String) {
@@ -312,12 +316,7 @@ fn revive(text: &str, entry: &Entry, status: Status) -> String {
 /// Replaces the section heading.
 pub(crate) fn replace_heading(text: &str, scope: &Scope, name: &str, style: Style) -> String {
     let heading = text.split_inclusive('\n').next().map_or(0, str::len);
-    splice(text, 0..heading, &format!("{}\n", grammar::write_heading(scope, name)), style)
-}
-
-/// Replaces the visits line, or adds it under the heading.
-pub(crate) fn set_visits(text: &str, parsed: &ParsedSection, visits: &Visits, style: Style) -> String {
-    splice_all(text, &[visits_change(text, parsed, visits)], style)
+    splice_all(text, &[(0..heading, format!("{}\n", grammar::write_heading(scope, name)))], style)
 }
 
 /// The range of the visits line with its new text; below the heading where there is none.

@@ -181,16 +181,17 @@ impl Document {
 
     /// Offsets of the headings at which blocks begin.
     fn section_starts(&self) -> Vec<usize> {
-        let mut end = 0;
-        let placed = self.blocks.iter().map(|block| {
-            let (start, text) = (end, block.text(&self.source));
-            end += text.len();
-            (start, text)
-        });
-        placed
-            .filter(|(_, text)| scan::is_section_boundary(text.as_bytes()))
-            .map(|(start, _)| start)
-            .collect()
+        let begins_section = |block: &Block| scan::is_section_boundary(block.text(&self.source).as_bytes());
+        self.placed_blocks().filter(|(_, block)| begins_section(block)).map(|(start, _)| start).collect()
+    }
+
+    /// Each block with its offset.
+    fn placed_blocks(&self) -> impl Iterator<Item = (usize, &Block)> {
+        self.blocks.iter().scan(0, |end, block| {
+            let start = *end;
+            *end += block.text(&self.source).len();
+            Some((start, block))
+        })
     }
 
     /// The source with the edited blocks in their places. For few of them it is not copied: fresh
@@ -246,12 +247,7 @@ impl Document {
 
     /// Offset of each section's heading.
     pub fn heading_offsets(&self) -> impl Iterator<Item = usize> {
-        let mut end = 0;
-        self.blocks.iter().filter_map(move |block| {
-            let start = end;
-            end += block.text(&self.source).len();
-            block.heading.as_ref().map(|_| start)
-        })
+        self.placed_blocks().filter(|(_, block)| block.heading.is_some()).map(|(start, _)| start)
     }
 
     /// The heading of a block.
@@ -341,12 +337,8 @@ impl Document {
             if with_memories {
                 section.memories.extend(parsed.entries.iter().map(|entry| entry.read(text)));
             }
-            let parsed = match parsed {
-                Cow::Owned(parsed) => parsed,
-                Cow::Borrowed(parsed) => parsed.without_entries(),
-            };
             let heading = self.blocks[at].heading.as_ref();
-            section.append(heading, parsed);
+            section.append(heading, &parsed);
             scope = heading.map_or(scope, |heading| &heading.scope);
         }
         section.keep_latest(scope);
@@ -396,6 +388,17 @@ impl Document {
 
     pub(super) fn parsed(&self, at: usize) -> &ParsedSection {
         self.blocks[at].parsed(&self.source)
+    }
+
+    /// Takes ranges out of a block's text.
+    pub(super) fn remove_ranges(&mut self, at: usize, mut gone: Vec<Range<usize>>) {
+        if gone.is_empty() {
+            return;
+        }
+        gone.sort_by_key(|range| range.start);
+        let changes: Vec<_> = gone.into_iter().map(|range| (range, String::new())).collect();
+        let text = splice::splice_all(self.block_text(at), &changes, self.style);
+        self.replace(at, text);
     }
 
     /// Replaces a block's text, set off from the next block by a blank line.

@@ -4,7 +4,6 @@
 //! the other. However many edits a section gets, it is parsed once for each kind of edit.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 
 use crate::error::DocumentError;
 use crate::evidence::write_code_span;
@@ -163,7 +162,9 @@ impl Document {
     }
 
     pub(super) fn set_visits(&mut self, block: usize, visits: &Visits) {
-        let text = splice::set_visits(self.block_text(block), self.parsed(block), visits, self.style());
+        let text = self.block_text(block);
+        let change = splice::visits_change(text, self.parsed(block), visits);
+        let text = splice::splice_all(text, &[change], self.style());
         self.replace(block, text);
     }
 
@@ -279,16 +280,13 @@ impl Document {
         }
     }
 
-    /// Removes lines of evidence of one kind; the heading goes with the last of them.
-    pub(super) fn remove_lines(
-        &mut self,
-        blocks: &[usize],
-        kind: RegionKind,
-        lines: impl Fn(&ParsedSection) -> Vec<Range<usize>>,
-    ) {
+    /// Removes ways; the heading goes with the last of them.
+    pub(super) fn remove_ways(&mut self, blocks: &[usize], is_gone: impl Fn(&Way) -> bool) {
         for &block in blocks {
-            let changes = lines(self.parsed(block)).into_iter().map(|range| (range, None)).collect();
-            self.edit_list(block, kind, &ListEdit { changes, new: Vec::new() });
+            let whole = self.parsed(block).ways.iter().filter(|line| line.value.is_whole);
+            let gone = whole.filter(|line| is_gone(&line.value.way));
+            let changes = gone.map(|line| (line.range.clone(), None)).collect();
+            self.edit_list(block, RegionKind::Ways, &ListEdit { changes, new: Vec::new() });
         }
     }
 

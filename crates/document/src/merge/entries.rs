@@ -162,7 +162,7 @@ impl Entries<'_> {
             let lines = lines_of(lines).into_owned();
             Item { ours, theirs, base, lines, is_conflict: false }
         };
-        let as_side = |side: &Version<'_>, ours, theirs| item(ours, theirs, side.raw);
+        let as_side = |side: &Version<'_>, ours, theirs| item(ours, theirs, side.raw());
         let (our, their) = (ours.map(|at| &self.ours[at]), theirs.map(|at| &self.theirs[at]));
         let (our, their) = match (our, their) {
             (Some(our), Some(their)) => (our, their),
@@ -185,7 +185,7 @@ impl Entries<'_> {
             }
             (Outcome::Conflict, Some(labels)) => {
                 let [one, other] = [labels.ours, labels.theirs].map(|label| label.replace(['\r', '\n'], " "));
-                let (our_lines, their_lines) = (lines_of(our.raw), lines_of(their.raw));
+                let (our_lines, their_lines) = (lines_of(our.raw()), lines_of(their.raw()));
                 let lines = format!("<<<<<<< {one}\n{our_lines}\n=======\n{their_lines}\n>>>>>>> {other}");
                 items.push(Item { is_conflict: true, ..item(ours, theirs, &lines) });
             }
@@ -195,7 +195,7 @@ impl Entries<'_> {
     /// Gives the later of two live entries a title of its own, where the sides gave one title to two.
     fn tell_titles_apart(&self, items: &mut [Item]) {
         // Two entries can only clash if one of them is not as ours has it.
-        let is_ours = |item: &Item| item.ours.is_some_and(|at| same_lines(self.ours[at].raw, &item.lines));
+        let is_ours = |item: &Item| item.ours.is_some_and(|at| same_lines(self.ours[at].raw(), &item.lines));
         let new: HashSet<String> =
             items.iter().filter(|item| !is_ours(item)).map(|item| fold_title(&item.title())).collect();
         if new.is_empty() {
@@ -319,7 +319,7 @@ impl Pairing {
 fn pair(base: &[Version<'_>], side: &[Version<'_>]) -> Vec<Option<usize>> {
     let mut pairs: Vec<Option<usize>> = vec![None; base.len()];
     let mut is_free = vec![true; side.len()];
-    pair_by(base, side, &mut pairs, &mut is_free, |version| lines_of(version.raw));
+    pair_by(base, side, &mut pairs, &mut is_free, |version| lines_of(version.raw()));
     pair_by(base, side, &mut pairs, &mut is_free, |version| {
         let Provenance { episode, turns, messages, date, sources, .. } = &version.memory().provenance;
         let ends = |span: Option<Span>| span.map(|span| (span.first, span.last));

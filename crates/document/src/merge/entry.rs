@@ -12,47 +12,41 @@ use crate::grammar;
 use crate::link::Link;
 use crate::merge::values::{Three, set};
 use crate::run::Run;
-use crate::scan;
-use crate::splice::render_entry;
-use crate::text::{Fences, TITLE_CHARS, mark_comments};
+use crate::splice::{comments, render_entry};
+use crate::text::{Fences, TITLE_CHARS};
 use crate::types::instant::{Instant, compare};
 use crate::types::text::{fold_case, fold_spaces};
-use crate::types::{CONTESTED_TAG, Memory, Persistence, Provenance, Reference, Span, Status, fold_title};
+use crate::types::{Memory, Persistence, Provenance, Reference, Span, Status, fold_title};
 
 /// An entry as one text has it.
 #[derive(Debug)]
 pub(super) struct Version<'a> {
-    /// Its lines, from the first to the last that is not blank.
-    pub(super) raw: &'a str,
-    status: Status,
+    text: EntryText<'a>,
     memory: OnceCell<Memory>,
 }
 
 impl<'a> Version<'a> {
-    pub(super) fn new(raw: &'a str, status: Status) -> Version<'a> {
-        Version { raw, status, memory: OnceCell::new() }
+    pub(super) fn new(text: EntryText<'a>) -> Version<'a> {
+        Version { text, memory: OnceCell::new() }
+    }
+
+    /// Its lines, from the first to the last that is not blank.
+    pub(super) fn raw(&self) -> &'a str {
+        self.text.text()
     }
 
     /// The memory, read at the first call.
     pub(super) fn memory(&self) -> &Memory {
-        self.memory.get_or_init(|| EntryText::new(self.raw, self.status).read())
+        self.memory.get_or_init(|| self.text.read())
     }
 
     pub(super) fn is_live(&self) -> bool {
-        self.status != Status::Superseded
+        self.text.is_live()
     }
 
     /// True if both have the same lines, whatever their line endings.
     pub(super) fn is_same(&self, other: &Version<'_>) -> bool {
-        same_lines(self.raw, other.raw)
-    }
-
-    fn body(&self) -> &'a str {
-        self.raw.split_once('\n').map_or("", |(_, body)| body)
-    }
-
-    fn first_line(&self) -> &'a str {
-        self.raw.split_once('\n').map_or(self.raw, |(line, _)| line).trim_end_matches('\r')
+        same_lines(self.raw(), other.raw())
     }
 }
 
@@ -101,8 +95,7 @@ pub(super) fn origin(memory: &Memory) -> Origin<'_> {
 
 /// The links of a memory that contests those to which they lead; `None` where it contests nothing.
 pub(super) fn contested(memory: &Memory) -> Option<Vec<String>> {
-    let contests = memory.status == Status::Tentative && memory.has_tag(CONTESTED_TAG);
-    let mut links: Vec<String> = links_of(memory.see_also.as_deref().filter(|_| contests)?);
+    let mut links: Vec<String> = links_of(memory.see_also.as_deref().filter(|_| memory.contests())?);
     links.sort_unstable();
     Some(links)
 }
@@ -337,30 +330,34 @@ fn lines_of(
     fences: Fences,
 ) -> String {
     let sides = [ours, theirs];
-    let first =
-        sides.iter().find(|side| grammar::parse_entry(side.first_line()).as_ref() == Some(&bare(merged)));
-    let first = first.map_or_else(|| grammar::write_entry(merged), |side| side.first_line().to_owned());
+    let first = sides
+        .iter()
+        .find(|side| grammar::parse_entry(side.text.first_line()).as_ref() == Some(&bare(merged)));
+    let first = first.map_or_else(|| grammar::write_entry(merged), |side| side.text.first_line().to_owned());
     let rest = |memory: &Memory| {
         let Memory { text, context, see_also, reference, .. } = memory;
         (text.clone(), context.clone(), see_also.clone(), reference.clone(), memory.is_live())
     };
     let is_only_change = |side: &&&Version<'_>, other: &Version<'_>| {
-        same_lines(other.body(), side.body())
-            || base.is_some_and(|base| same_lines(other.body(), base.body()))
+        same_lines(other.text.body(), side.text.body())
+            || base.is_some_and(|base| same_lines(other.text.body(), base.text.body()))
     };
     let body = [(ours, theirs), (theirs, ours)]
         .into_iter()
         .find(|(side, other)| rest(side.memory()) == rest(merged) && is_only_change(&side, other));
     match body {
         Some((side, _)) => {
-            let body = side.body().trim_end().replace("\r\n", "\n");
+            let body = side.text.body().trim_end().replace("\r\n", "\n");
             if body.is_empty() { format!("{first}\n") } else { format!("{first}\n{body}\n") }
         }
         None => {
             let rendered = render_entry(merged, fences);
             let (_, body) = rendered.split_once('\n').unwrap_or((&rendered, ""));
-            let of_base = base.map(|base| comments(base.raw)).unwrap_or_default();
-            format!("{first}\n{body}{}", set(&of_base, &comments(ours.raw), &comments(theirs.raw)).concat())
+            let of_base = base.map(|base| comments(base.raw())).unwrap_or_default();
+            format!(
+                "{first}\n{body}{}",
+                set(&of_base, &comments(ours.raw()), &comments(theirs.raw())).concat()
+            )
         }
     }
 }
@@ -374,21 +371,4 @@ fn bare(memory: &Memory) -> Memory {
         provenance: provenance.clone(),
         ..Memory::new(category.clone(), title.clone(), "")
     }
-}
-
-/// The comments among the lines of an entry, each ended by `\n`.
-fn comments(raw: &str) -> Vec<String> {
-    let lines = scan::lines(raw);
-    let mut comments: Vec<String> = Vec::new();
-    let mut goes_on = false;
-    for (line, _, is_comment) in mark_comments(lines.iter().map(|line| (line.text(raw), line.hidden))) {
-        if is_comment {
-            match comments.last_mut().filter(|_| goes_on) {
-                Some(comment) => comment.push_str(&format!("{line}\n")),
-                None => comments.push(format!("{line}\n")),
-            }
-        }
-        goes_on = is_comment;
-    }
-    comments
 }

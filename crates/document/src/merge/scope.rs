@@ -71,8 +71,7 @@ pub(super) fn merge_scope(
 /// The entries of a scope's sections, in their order.
 fn versions<'a>(bodies: &[Body<'a>]) -> Vec<Version<'a>> {
     let of_body = |body: &Body<'a>| -> Vec<Version<'a>> {
-        let entries = body.parsed.entries.iter();
-        entries.map(|entry| Version::new(&body.text[entry.range.clone()], entry.status)).collect()
+        body.parsed.entries.iter().map(|entry| Version::new(entry.of(body.text))).collect()
     };
     bodies.iter().flat_map(of_body).collect()
 }
@@ -81,7 +80,7 @@ fn versions<'a>(bodies: &[Body<'a>]) -> Vec<Version<'a>> {
 fn evidence(scope: &Scope, bodies: &[Body<'_>]) -> Section {
     let mut section = Section::default();
     for body in bodies {
-        section.append(None, body.parsed.without_entries());
+        section.append(None, &body.parsed);
         section.keep_latest(scope);
     }
     section
@@ -92,10 +91,7 @@ fn merge_evidence(merged: &mut Document, scope: &Scope, blocks: &[usize], bodies
     let three = Three { base: &base, ours: &ours, theirs: &theirs };
     let ways = merge_ways(&three.of(|section| section.ways.as_slice()));
     if !ways.gone.is_empty() {
-        merged.remove_lines(blocks, RegionKind::Ways, |parsed| {
-            let gone = parsed.ways.iter().filter(|line| ways.gone.contains(&line.value.way.key()));
-            gone.filter(|line| line.value.is_whole).map(|line| line.range.clone()).collect()
-        });
+        merged.remove_ways(blocks, |way| ways.gone.contains(&way.key()));
     }
     let names = |way: &Way| {
         let name = merged
