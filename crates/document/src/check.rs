@@ -10,7 +10,6 @@ use crate::commonmark::viewer_differences;
 use crate::conflict::{Conflicts, conflicts};
 use crate::deceptive::{Titles, unseen_characters};
 use crate::double_encoding::encoded_twice;
-use crate::format::reference_line;
 use crate::grammar;
 use crate::link::Link;
 use crate::misread::{misread, misread_in};
@@ -250,7 +249,7 @@ impl Section<'_> {
 
     /// An entry with the line of its reference in the file; its first line if it has none.
     fn node<'a>(&self, entry: &Entry, memory: &'a Memory) -> Node<'a> {
-        let at = reference_line(self.text, entry).map_or(entry.line.start, |range| range.start);
+        let at = entry.reference_line(self.text).map_or(entry.line.start, |range| range.start);
         let line = self.line + entry.line_number + self.text[entry.line.start..at].matches('\n').count();
         Node { memory, line }
     }

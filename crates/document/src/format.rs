@@ -11,12 +11,12 @@ use crate::evidence::{AttemptLine, write_attempts};
 use crate::fold::{fold_attempts, folded_ways};
 use crate::grammar;
 use crate::misread::misread;
-use crate::parser::{Entry, ParsedSection, Placed, have_worked};
+use crate::parser::{ParsedSection, Placed, have_worked};
 use crate::problem::Problem;
-use crate::scan::{self, LineNumbers};
+use crate::scan::{LineNumbers, line_end};
 use crate::splice::ends_with_blank_line;
 use crate::tree::Document;
-use crate::types::{Memory, Provenance, Scope, Status};
+use crate::types::{Memory, Provenance, Scope};
 use crate::visits;
 use crate::ways::{WayLine, parse_way, write_way};
 
@@ -146,7 +146,7 @@ fn apply(document: &Document, mut edits: Vec<(Range<usize>, String)>) -> Formatt
         done = range.end;
         let is_removed = after.is_empty() && before.is_some();
         if is_removed {
-            done += source[done..].find('\n').map_or(source.len() - done, |at| at + 1);
+            done = line_end(source.as_bytes(), done);
         }
         let after = (!is_removed).then_some(after);
         changes.push(LineChange { line: numbers.line(range.start), before, after });
@@ -183,8 +183,10 @@ impl Section<'_> {
         }
         for entry in &parsed.entries {
             self.put(line_at(self.text, entry.line.start), canonical_entry);
-            if let Some(line) = reference_line(self.text, entry) {
-                self.put(line, |line| canonical(line, grammar::parse_reference, grammar::write_reference));
+            if let Some(line) = entry.reference_line(self.text) {
+                self.put(line_at(self.text, line.start), |line| {
+                    canonical(line, grammar::parse_reference, grammar::write_reference)
+                });
             }
         }
         for region in &parsed.regions {
@@ -262,23 +264,6 @@ impl Section<'_> {
 fn line_at(text: &str, start: usize) -> Range<usize> {
     let line = text[start..].split('\n').next().unwrap_or("");
     start..start + line.strip_suffix('\r').unwrap_or(line).len()
-}
-
-/// The reference line of a superseded entry.
-pub(crate) fn reference_line(text: &str, entry: &Entry) -> Option<Range<usize>> {
-    if entry.status != Status::Superseded {
-        return None;
-    }
-    entry.read(text).reference?;
-    let mut start = entry.line.end;
-    while start < entry.range.end {
-        let line = line_at(text, start);
-        if !scan::is_blank(&text[line.clone()]) {
-            return Some(line);
-        }
-        start = text[start..].find('\n').map_or(text.len(), |length| start + length + 1);
-    }
-    None
 }
 
 /// The canonical form of a line; `None` if it would not read the same.

@@ -81,8 +81,8 @@ impl Document {
             if !text.is_empty() && !text.ends_with('\n') {
                 text.push_str(ending);
             }
-            let title = Block::new(None, FILE_TITLE.replace('\n', ending));
-            *self.blocks_mut() = vec![Block::new(None, text), title];
+            let title = Block::new(FILE_TITLE.replace('\n', ending));
+            *self.blocks_mut() = vec![Block::new(text), title];
             self.blocks_mut().retain(|block| !block.text("").is_empty());
         }
         let places = Places::of(self.blocks());
@@ -98,8 +98,7 @@ impl Document {
                 let last = at == count && wanted.peek().is_none();
                 let after = if last { "" } else { ending };
                 let text = format!("{heading}{ending}{ending}---{ending}{after}");
-                let heading = grammar::parse_heading(&heading);
-                self.blocks_mut().push(Block::new(heading, text));
+                self.blocks_mut().push(Block::new(text));
             }
             self.blocks_mut().extend(block);
         }

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use crate::parser::{Region, RegionKind};
+use crate::parser::{Placed, Region, RegionKind};
 use crate::scan::{self, Line};
 use crate::text::{mark_comments, unescape_line};
 use crate::visits;
@@ -21,21 +21,13 @@ pub struct Note {
     pub text: String,
 }
 
-/// A note and its position.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct PlacedNote {
-    pub(crate) note: Note,
-    /// From its first line to the end of its last one, with line ending.
-    pub(crate) range: Range<usize>,
-}
-
 /// Finds the notes of a section, given its lines and regions, and the ranges of what is no note.
 pub(super) fn notes(
     text: &str,
     lines: &[Line],
     regions: &[Region],
     owned: &[Range<usize>],
-) -> Vec<PlacedNote> {
+) -> Vec<Placed<Note>> {
     let (mut owned, mut regions) = (owned.iter().peekable(), regions.iter().peekable());
     let mut finder = Finder { text, heading: String::new(), open: Vec::new(), found: Vec::new() };
     let mut has_notes = true;
@@ -67,7 +59,7 @@ struct Finder<'a> {
     heading: String,
     /// The lines of the current note.
     open: Vec<&'a Line>,
-    found: Vec<PlacedNote>,
+    found: Vec<Placed<Note>>,
 }
 
 impl Finder<'_> {
@@ -86,8 +78,8 @@ impl Finder<'_> {
         let words = text.trim_start_matches(['-', '*', '+', '>', ' ', '\t']).trim_end();
         let is_struck = words.len() > 4 && words.starts_with("~~") && words.ends_with("~~");
         if words.chars().any(char::is_alphanumeric) && !is_struck {
-            let note = Note { heading: self.heading.clone(), text: text.trim_end().to_owned() };
-            self.found.push(PlacedNote { note, range: first.range.start..last.range.end });
+            let value = Note { heading: self.heading.clone(), text: text.trim_end().to_owned() };
+            self.found.push(Placed { value, range: first.range.start..last.range.end });
         }
     }
 }

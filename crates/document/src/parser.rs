@@ -12,7 +12,7 @@ use foldhash::fast::FixedState;
 use crate::entry_text::EntryText;
 use crate::evidence::{AttemptLine, is_list_item, parse_attempts};
 use crate::grammar;
-use crate::notes::{PlacedNote, notes};
+use crate::notes::{Note, notes};
 use crate::problem::{Kind, Problem};
 use crate::scan::{self, Line};
 use crate::strike::is_all_struck;
@@ -42,13 +42,23 @@ impl Entry {
     pub(crate) fn read(&self, section: &str) -> Memory {
         self.of(section).read()
     }
+
+    /// The reference line of a superseded entry, with its line ending.
+    pub(crate) fn reference_line(&self, section: &str) -> Option<Range<usize>> {
+        if self.status != Status::Superseded {
+            return None;
+        }
+        self.read(section).reference?;
+        let mut body = scan::line_ranges(section.as_bytes(), self.line.end..self.range.end);
+        body.find(|line| !scan::is_blank(section[line.clone()].trim_end_matches('\n')))
+    }
 }
 
-/// A line of evidence and its position.
+/// A line of evidence, or other lines of a section, and their position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Placed<T> {
     pub(crate) value: T,
-    /// The line with line ending.
+    /// From the first line to the end of the last one, with line ending.
     pub(crate) range: Range<usize>,
 }
 
@@ -149,7 +159,7 @@ pub(crate) struct ParsedSection {
     /// The section's regions in order; the first is the head.
     pub(crate) regions: Vec<Region>,
     /// Notes of a person outside entries, in the order of the file.
-    pub(crate) notes: Vec<PlacedNote>,
+    pub(crate) notes: Vec<Placed<Note>>,
     /// Lines that could not be understood, by their number in the section.
     pub(crate) problems: Vec<Problem>,
 }

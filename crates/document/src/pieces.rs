@@ -3,10 +3,9 @@
 //! A document enters; its pieces leave, each with the words by which it is the same elsewhere. Pieces can be taken out of a
 //! document, for programs that compare several versions of a file.
 
-use std::ops::Range;
-
 use crate::entry_text::EntryText;
 use crate::free_lines::placed_lines;
+use crate::parser::Placed;
 use crate::splice::blank_length;
 use crate::tree::Document;
 use crate::types::{Memory, Scope};
@@ -44,20 +43,14 @@ impl Piece {
     }
 }
 
-/// A piece and its lines in its block.
-struct Placed {
-    piece: Piece,
-    range: Range<usize>,
-}
-
 impl Document {
     /// The pieces, in the order of the file.
     pub fn each_piece(&self) -> Vec<Piece> {
         let all = (0..self.blocks().len()).flat_map(|block| self.pieces_of(block));
-        all.map(|placed| placed.piece).collect()
+        all.map(|placed| placed.value).collect()
     }
 
-    fn pieces_of(&self, at: usize) -> Vec<Placed> {
+    fn pieces_of(&self, at: usize) -> Vec<Placed<Piece>> {
         let (block, text) = (&self.blocks()[at], self.block_text(at));
         let scope = block.heading.as_ref().map(|heading| heading.scope.clone());
         let first = text.lines().next().unwrap_or_default().trim();
@@ -74,16 +67,16 @@ impl Document {
         };
         let mut pieces = Vec::new();
         if let Some(heading) = &block.heading {
-            pieces.push(Placed { piece: piece(PieceKind::Name, &heading.name, None), range: 0..0 });
+            pieces.push(Placed { value: piece(PieceKind::Name, &heading.name, None), range: 0..0 });
             for entry in &self.parsed(at).entries {
                 let raw: EntryText<'_> = entry.of(text);
                 let range = entry.range.start..entry.range.end + blank_length(&text[entry.range.end..]);
-                pieces.push(Placed { piece: piece(PieceKind::Entry, raw.text(), Some(raw.read())), range });
+                pieces.push(Placed { value: piece(PieceKind::Entry, raw.text(), Some(raw.read())), range });
             }
         }
         for (range, line) in placed_lines(block, self.source()) {
             if line.trim() != "---" {
-                pieces.push(Placed { piece: piece(PieceKind::Line, line.trim(), None), range });
+                pieces.push(Placed { value: piece(PieceKind::Line, line.trim(), None), range });
             }
         }
         pieces
@@ -99,7 +92,7 @@ impl Document {
     pub fn remove_pieces(&mut self, is_gone: impl Fn(&Piece) -> bool) {
         for at in 0..self.blocks().len() {
             let pieces = self.pieces_of(at).into_iter();
-            let gone = pieces.filter(|placed| !placed.range.is_empty() && is_gone(&placed.piece));
+            let gone = pieces.filter(|placed| !placed.range.is_empty() && is_gone(&placed.value));
             let gone = gone.map(|placed| placed.range).collect();
             self.remove_ranges(at, gone);
         }
@@ -112,7 +105,7 @@ impl Document {
             let parsed = document.parsed(at);
             let counted = parsed.visits.as_ref().is_some_and(|(visits, _)| visits.count > 0);
             let listed = parsed.ways.len() + parsed.worked.len() + parsed.seen.len() + parsed.tried.len();
-            pieces.len() == 1 && !counted && listed == 0 && is_gone(&pieces[0].piece)
+            pieces.len() == 1 && !counted && listed == 0 && is_gone(&pieces[0].value)
         };
         let gone: Vec<usize> = (0..self.blocks().len())
             .filter(|&at| self.blocks()[at].heading.is_some() && is_empty(self, at))

@@ -3,9 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
-use crate::grammar::{self, Heading};
+use crate::grammar::Heading;
 use crate::notes::Note;
 use crate::parser::{ParsedSection, RegionKind, parse_section};
+use crate::tree::heading_of;
 use crate::types::text::replace_ranges;
 use crate::types::{Attempt, Memory, Moment, Persistence, Scope, Way, Witnesses, fold_action, fold_title};
 
@@ -49,7 +50,7 @@ impl Section {
         let mut section = Section::default();
         let mut scope = Scope::World;
         for text in texts {
-            let heading = text.lines().next().and_then(grammar::parse_heading);
+            let heading = heading_of(text);
             let parsed = parse_section(text);
             section.memories.extend(parsed.entries.iter().map(|entry| entry.read(text)));
             section.append(heading.as_ref(), &parsed);
@@ -69,7 +70,7 @@ impl Section {
             self.first_visit = self.first_visit.take().or_else(|| visits.first());
             self.episodes.extend(&visits.episodes);
         }
-        self.notes.extend(parsed.notes.iter().map(|placed| placed.note.clone()));
+        self.notes.extend(parsed.notes.iter().map(|placed| placed.value.clone()));
         let attempts =
             |kind| parsed.attempts(kind).iter().flat_map(|line| line.value.attempts.iter().cloned());
         self.tried.extend(attempts(RegionKind::Tried));

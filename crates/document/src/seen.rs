@@ -10,6 +10,7 @@ use std::ops::Range;
 
 use crate::entry_text::EntryText;
 use crate::evidence::{is_list_item, parse_attempts};
+use crate::grammar::parse_reference;
 use crate::link::{Link, without_links};
 use crate::parser::{Entry, Region, RegionKind, is_continuation, parse_entries, parse_section};
 use crate::scan::line_ranges;
@@ -192,16 +193,12 @@ impl Seen<'_> {
 
     /// The line of an entry that names a hidden one which superseded it.
     fn reference(&self, scope: &Scope, text: &str, entry: &Entry) -> Option<Range<usize>> {
-        if self.hidden.is_empty() || entry.of(text).is_live() {
+        if self.hidden.is_empty() {
             return None;
         }
-        let Cause::SupersededBy(title) = entry.of(text).read().reference?.cause else { return None };
-        self.hidden.contains(&(scope.clone(), fold_title(&title))).then_some(())?;
-        let own = &text[entry.range.clone()];
-        let first = own.find('\n')? + 1;
-        let line = first + blank_length(&own[first..]);
-        let end = own[line..].find('\n').map_or(own.len(), |end| line + end + 1);
-        Some(entry.range.start + line..entry.range.start + end)
+        let line = entry.reference_line(text)?;
+        let Cause::SupersededBy(title) = parse_reference(&text[line.clone()])?.cause else { return None };
+        self.hidden.contains(&(scope.clone(), fold_title(&title))).then_some(line)
     }
 
     /// True for a link to what the viewer may not see.

@@ -302,14 +302,8 @@ fn supersede(text: &str, entry: &Entry, reference: Option<&Reference>) -> String
 /// Undoes [`supersede`].
 fn revive(text: &str, entry: &Entry, status: Status) -> String {
     let memory = Memory { status, ..entry.read(text) };
-    let mut body = &text[entry.line.end..entry.range.end];
-    if memory.reference.is_some() {
-        // The reference is the first line that is not blank.
-        let blank = blank_length(body);
-        let line = body[blank..].split_inclusive('\n').next().map_or(0, str::len);
-        body = &body[blank + line..];
-    }
-    let body = map_lines(body, unstrike).replace("\r\n", "\n");
+    let body = entry.reference_line(text).map_or(entry.line.end, |line| line.end);
+    let body = map_lines(&text[body..entry.range.end], unstrike).replace("\r\n", "\n");
     format!("{}\n{body}", grammar::write_entry(&memory))
 }
 

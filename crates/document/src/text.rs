@@ -53,20 +53,13 @@ fn is_plain_line(text: &str) -> bool {
 
 /// The stored form of a title: one line of at most [`TITLE_CHARS`] characters.
 pub fn stored_title(title: &str) -> String {
-    cut(&stored_line(title), TITLE_CHARS)
+    stored_line(title).chars().take(TITLE_CHARS).collect::<String>().trim_end().to_owned()
 }
 
 /// The stored form of a reply: on one line, the sentences that fit into `REPLY_CHARS` (64) characters, else the words of
 /// the first one.
 pub fn stored_reply(reply: &str) -> String {
     cut_at_sentence(&stored_line(reply), REPLY_CHARS)
-}
-
-fn cut(text: &str, chars: usize) -> String {
-    match text.char_indices().nth(chars) {
-        Some((end, _)) => text[..end].trim_end().to_owned(),
-        None => text.to_owned(),
-    }
 }
 
 fn replace_controls(text: &str) -> String {

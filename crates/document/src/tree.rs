@@ -62,16 +62,13 @@ impl BlockText {
 
 impl Block {
     fn from_source(source: &str, range: Range<usize>) -> Block {
-        let line = source[range.clone()].lines().next().unwrap_or("");
-        Block {
-            heading: grammar::parse_heading(line),
-            text: BlockText::Source(range),
-            parsed: OnceLock::new(),
-        }
+        let heading = heading_of(&source[range.clone()]);
+        Block { heading, text: BlockText::Source(range), parsed: OnceLock::new() }
     }
 
     /// A block with a text of its own.
-    pub(super) fn new(heading: Option<Heading>, text: String) -> Block {
+    pub(super) fn new(text: String) -> Block {
+        let heading = heading_of(&text);
         Block { heading, text: BlockText::Edited(Arc::new(text)), parsed: OnceLock::new() }
     }
 
@@ -409,6 +406,11 @@ impl Document {
         }
         self.blocks[at].set_text(text);
     }
+}
+
+/// The heading of a scope with which a text begins.
+pub(super) fn heading_of(text: &str) -> Option<Heading> {
+    grammar::parse_heading(text.lines().next()?)
 }
 
 fn first_ending_is_crlf(text: &str) -> bool {

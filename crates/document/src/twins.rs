@@ -9,7 +9,6 @@ use std::hash::Hash;
 use similar::{ChangeTag, TextDiff};
 
 use crate::format::{Formatted, LineChange, mend};
-use crate::grammar;
 use crate::merge;
 use crate::parser::{ParsedSection, Region, RegionKind, parse_section};
 use crate::problem::{Kind, Problem};
@@ -160,8 +159,7 @@ fn join_sections(document: &mut Document) -> bool {
             let Some(text) = merge::join(document.block_text(*first), document.block_text(other)) else {
                 continue;
             };
-            let heading = text.lines().next().and_then(grammar::parse_heading);
-            document.blocks_mut()[*first] = Block::new(heading, text);
+            document.blocks_mut()[*first] = Block::new(text);
             gone.push(other);
         }
     }

@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::DocumentError;
 use crate::evidence::write_code_span;
-use crate::grammar;
 use crate::lists::{AttemptLists, ListEdit, edit_list};
 use crate::parser::{ParsedSection, RegionKind, have_worked};
 use crate::section::Section;
@@ -15,7 +14,7 @@ use crate::splice;
 use crate::splice::EntryEdit;
 use crate::stored_form::stored;
 use crate::text::stored_line;
-use crate::tree::Document;
+use crate::tree::{Document, heading_of};
 use crate::types::{Attempt, Memory, Scope, Way, Witnesses, is_same_action};
 use crate::visits::Visits;
 use crate::ways::write_way;
@@ -185,7 +184,7 @@ impl Document {
     /// Writes the heading of a section anew.
     pub(super) fn set_heading(&mut self, block: usize, scope: &Scope, name: &str) {
         let text = splice::replace_heading(self.block_text(block), scope, name, self.style());
-        self.blocks_mut()[block].heading = text.lines().next().and_then(grammar::parse_heading);
+        self.blocks_mut()[block].heading = heading_of(&text);
         self.replace(block, text);
     }
 

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::grammar;
 use crate::merge::entries::Item;
 use crate::merge::entry::same_lines;
 use crate::merge::evidence::merge_visits;
@@ -11,6 +10,7 @@ use crate::merge::parts::{LineChange, Part, PartKey, merge_lines, parts};
 use crate::merge::values::Three;
 use crate::parser::{ParsedSection, RegionKind, parse_section};
 use crate::splice::{self, Style, framed};
+use crate::tree::heading_of;
 
 /// A section of one of the three texts, parsed.
 pub(super) struct Body<'a> {
@@ -29,8 +29,7 @@ impl<'a> Body<'a> {
     }
 
     fn name(&self) -> String {
-        let heading = self.text.lines().next().and_then(grammar::parse_heading);
-        heading.map_or(String::new(), |heading| heading.name)
+        heading_of(self.text).map_or(String::new(), |heading| heading.name)
     }
 
     fn part(&self, key: &PartKey) -> Option<&Part> {

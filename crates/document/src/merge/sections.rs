@@ -194,8 +194,7 @@ impl<'a> Merge<'a> {
         self.meant.push(merge_scope(&mut self.merged, &[*first], &sections, labels));
         self.gone.extend(others);
         let whole = Document::parse(self.merged.block_text(*first).to_owned());
-        let mut blocks = (0..whole.blocks().len())
-            .map(|at| Block::new(whole.blocks()[at].heading.clone(), whole.block_text(at).to_owned()));
+        let mut blocks = whole.blocks().iter().map(|block| Block::new(block.text(whole.source()).to_owned()));
         if let Some(block) = blocks.next() {
             self.merged.blocks_mut()[*first] = block;
         }
@@ -218,7 +217,7 @@ impl<'a> Merge<'a> {
 
     /// A block of theirs.
     fn copy(&self, at: usize) -> Block {
-        Block::new(self.theirs.blocks()[at].heading.clone(), self.theirs.block_text(at).to_owned())
+        Block::new(self.theirs.block_text(at).to_owned())
     }
 
     /// The merged text, if it is read as it is meant.
