@@ -292,19 +292,14 @@ impl Document {
 
     /// The same, one at a time. The parsed values are not cached, so that a large file is in memory once.
     pub fn each_section(&self) -> impl Iterator<Item = (Scope, Section)> {
-        let mut blocks = self.blocks_by_scope();
-        self.headings().filter_map(move |heading| {
-            let of_scope = blocks.remove(&heading.scope)?;
-            Some((heading.scope.clone(), self.section_in(&of_scope)))
-        })
-    }
-
-    fn blocks_by_scope(&self) -> HashMap<&Scope, Vec<usize>, FixedState> {
         let mut blocks: HashMap<&Scope, Vec<usize>, FixedState> = HashMap::default();
         for (at, scope) in self.scoped_blocks() {
             blocks.entry(scope).or_default().push(at);
         }
-        blocks
+        self.headings().filter_map(move |heading| {
+            let of_scope = blocks.remove(&heading.scope)?;
+            Some((heading.scope.clone(), self.section_in(&of_scope)))
+        })
     }
 
     /// The numbers of the blocks that have a scope, each with it, in the order of the file.
