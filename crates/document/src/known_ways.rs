@@ -15,9 +15,9 @@ use crate::grammar;
 use crate::parser::RegionKind;
 use crate::scan::{self, Event, walk};
 use crate::section::Section;
-use crate::types::{Attempt, Scope, TryResult};
+use crate::types::{Attempt, Scope, TryResult, Way};
 use crate::visits::{may_be_visits, parse_visits};
-use crate::ways::{KnownWay, known_way};
+use crate::ways::parse_way;
 
 /// A section of a place or of the game, as far as a map needs it. Sections of one scope are one.
 #[derive(Debug, Clone)]
@@ -29,7 +29,7 @@ pub struct KnownSection<'a> {
     /// Lines that may be the one of visits: the first that is one counts.
     visits: Vec<&'a str>,
     /// In the order of the file.
-    pub ways: Vec<KnownWay<'a>>,
+    pub ways: Vec<Way>,
     /// Actions that were tried.
     pub tried: Vec<Tries<'a>>,
     /// Actions that worked.
@@ -52,7 +52,7 @@ impl<'a> KnownSection<'a> {
             scope: scope.clone(),
             name: Cow::Borrowed(&section.name),
             visits: Vec::new(),
-            ways: section.ways.iter().map(KnownWay::of).collect(),
+            ways: section.ways.clone(),
             tried: vec![Tries::Attempts(&section.tried)],
             worked: vec![Tries::Attempts(&section.worked)],
         }
@@ -190,7 +190,7 @@ impl<'a> Reader<'a> {
         } else if is_list_item(line) {
             let section = &mut self.sections[at];
             match self.region {
-                RegionKind::Ways => section.ways.extend(known_way(line).map(|(way, _)| way)),
+                RegionKind::Ways => section.ways.extend(parse_way(line).map(|line| line.way)),
                 RegionKind::Worked => section.worked.push(Tries::Line(line)),
                 RegionKind::Tried => section.tried.push(Tries::Line(line)),
                 _ => {}

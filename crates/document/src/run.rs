@@ -166,7 +166,7 @@ impl Gain {
 
 fn place(text: &str) -> Option<(RunPlace, &str)> {
     let (id, name, rest) = split_link(text)?;
-    Some((RunPlace { id, name: name.into_owned() }, rest))
+    Some((RunPlace { id, name }, rest))
 }
 
 /// Actions between commas, each as often as it says.

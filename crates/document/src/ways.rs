@@ -1,7 +1,5 @@
 //! Lines of `### Ways`: where an action led.
 
-use std::borrow::Cow;
-
 use crate::comment_end;
 use crate::evidence::{
     AttemptLine, is_list_item, parse_attempts, split_code_span, split_comment, split_count, write_code_span,
@@ -10,7 +8,7 @@ use crate::evidence::{
 use crate::fields::{parse_fields, parse_number, write_fields};
 use crate::text::{stored_line, unescape};
 use crate::types::text::escape;
-use crate::types::{Provenance, Span, Way, Witnesses, may_name_witnesses};
+use crate::types::{Provenance, Span, Way, may_name_witnesses};
 
 /// The last field of a way as it was written once; the names of items follow. It is read over, and goes when the line is
 /// written anew.
@@ -32,91 +30,11 @@ pub struct WayLine {
     pub is_whole: bool,
 }
 
-/// A way as its line says it, without copies where the line needs no change.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KnownWay<'a> {
-    /// The action that leads there.
-    pub action: Cow<'a, str>,
-    /// The id of the place that it leads to.
-    pub to: u64,
-    /// The name of that place.
-    pub name: Cow<'a, str>,
-    /// How often the way was taken.
-    pub count: u64,
-    /// The episode in which it was last taken.
-    pub episode: Option<u64>,
-    /// The turn in which it was last taken.
-    pub turn: Option<u64>,
-    /// The actions that opened it.
-    pub after: Vec<Cow<'a, str>>,
-    /// Those who know it.
-    pub witnesses: Witnesses,
-}
-
-impl<'a> KnownWay<'a> {
-    /// Borrows from a way that was read before.
-    pub(crate) fn of(way: &'a Way) -> KnownWay<'a> {
-        let Way { action, to, name, count, episode, turn, after, witnesses } = way;
-        KnownWay {
-            action: Cow::Borrowed(action),
-            to: *to,
-            name: Cow::Borrowed(name),
-            count: *count,
-            episode: *episode,
-            turn: *turn,
-            after: after.iter().map(|action| Cow::Borrowed(&**action)).collect(),
-            witnesses: witnesses.clone(),
-        }
-    }
-
-    fn into_owned(self) -> KnownWay<'static> {
-        let owned = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
-        KnownWay {
-            action: owned(self.action),
-            name: owned(self.name),
-            after: self.after.into_iter().map(owned).collect(),
-            ..self
-        }
-    }
-}
-
-impl From<KnownWay<'_>> for Way {
-    fn from(way: KnownWay<'_>) -> Way {
-        let KnownWay { action, to, name, count, episode, turn, after, witnesses } = way;
-        let after = after.into_iter().map(Cow::into_owned).collect();
-        let (action, name) = (action.into_owned(), name.into_owned());
-        Way { action, to, name, count, episode, turn, after, witnesses }
-    }
-}
-
 /// Reads ``- `north` → [North of House](#location-137-north-of-house) ×5 *(Ep5, T12)*``; also
 /// ``- `north` -> Location 137: North of House``.
 pub fn parse_way(line: &str) -> Option<WayLine> {
-    known_way(line).map(|(way, is_whole)| WayLine { way: way.into(), is_whole })
-}
-
-/// True if a line can only be one of a list of evidence: a way to a place, or tries with their episodes and turns.
-pub(crate) fn is_evidence_line(line: &str) -> bool {
-    if !is_list_item(line) || !line.contains('`') {
-        return false;
-    }
-    let is_try = |line: AttemptLine| {
-        line.is_whole
-            && line.attempts.iter().all(|attempt| attempt.episode.is_some() && attempt.turn.is_some())
-    };
-    parse_way(line).is_some_and(|way| way.is_whole) || parse_attempts(line).is_some_and(is_try)
-}
-
-/// As [`parse_way`], without copies.
-pub(crate) fn known_way(line: &str) -> Option<(KnownWay<'_>, bool)> {
-    match comment_end::read(line) {
-        Cow::Borrowed(line) => split_way(line),
-        Cow::Owned(line) => split_way(&line).map(|(way, is_whole)| (way.into_owned(), is_whole)),
-    }
-}
-
-fn split_way(line: &str) -> Option<(KnownWay<'_>, bool)> {
-    let line = line.get(2..).filter(|_| is_list_item(line))?.trim();
+    let line = comment_end::read(line);
+    let line = line.get(2..).filter(|_| is_list_item(&line))?.trim();
     let (action, rest) = split_code_span(line)?;
     let (rest, comment) = split_comment(rest.trim_start());
     let rest = rest.strip_prefix('→').or_else(|| rest.strip_prefix("->"))?.trim_start();
@@ -147,13 +65,25 @@ fn split_way(line: &str) -> Option<(KnownWay<'_>, bool)> {
         ..Provenance::default()
     };
     let is_whole = fields == known && comment.is_empty();
-    let action = Cow::Borrowed((!action.trim().is_empty()).then_some(action)?);
-    let way = KnownWay { action, to, name, count, episode: fields.episode, turn, after, witnesses };
-    Some((way, is_whole))
+    let action = (!action.trim().is_empty()).then_some(action)?.to_owned();
+    let way = Way { action, to, name, count, episode: fields.episode, turn, after, witnesses };
+    Some(WayLine { way, is_whole })
+}
+
+/// True if a line can only be one of a list of evidence: a way to a place, or tries with their episodes and turns.
+pub(crate) fn is_evidence_line(line: &str) -> bool {
+    if !is_list_item(line) || !line.contains('`') {
+        return false;
+    }
+    let is_try = |line: AttemptLine| {
+        line.is_whole
+            && line.attempts.iter().all(|attempt| attempt.episode.is_some() && attempt.turn.is_some())
+    };
+    parse_way(line).is_some_and(|way| way.is_whole) || parse_attempts(line).is_some_and(is_try)
 }
 
 /// The fields without the last one, and the actions which that one lists: `Ep1, after unlock door; open door`.
-fn split_after(fields: &str) -> (&str, Vec<Cow<'_, str>>) {
+fn split_after(fields: &str) -> (&str, Vec<String>) {
     let at = if fields.starts_with(AFTER) {
         Some(0)
     } else {
@@ -170,11 +100,7 @@ fn split_after(fields: &str) -> (&str, Vec<Cow<'_, str>>) {
             ends
         });
         let (action, others) = end.map_or((rest, ""), |end| (&rest[..end], &rest[end + 1..]));
-        actions.push(if action.contains('\\') {
-            Cow::Owned(unescape(action.trim(), |c| c.is_ascii_punctuation()))
-        } else {
-            Cow::Borrowed(action.trim())
-        });
+        actions.push(unescape(action.trim(), |c| c.is_ascii_punctuation()));
         rest = others;
     }
     actions.retain(|action| !action.is_empty());
@@ -182,7 +108,7 @@ fn split_after(fields: &str) -> (&str, Vec<Cow<'_, str>>) {
 }
 
 /// A link to the section of a place: its id, its name, and the rest of the line.
-pub(crate) fn split_link(text: &str) -> Option<(u64, Cow<'_, str>, &str)> {
+pub(crate) fn split_link(text: &str) -> Option<(u64, String, &str)> {
     let inner = text.strip_prefix('[')?;
     let (mut escaped, mut open) = (false, 0_usize);
     let end = inner.char_indices().find_map(|(at, c)| {
@@ -196,22 +122,18 @@ pub(crate) fn split_link(text: &str) -> Option<(u64, Cow<'_, str>, &str)> {
     let (anchor, rest) = inner[end + 1..].strip_prefix("(#location-")?.split_once(')')?;
     let digits = anchor.bytes().take_while(u8::is_ascii_digit).count();
     let to = parse_number(&anchor[..digits]).filter(|_| digits > 0)?;
-    let name = if inner[..end].contains('\\') {
-        Cow::Owned(unescape(&inner[..end], |c| c.is_ascii_punctuation()))
-    } else {
-        Cow::Borrowed(&inner[..end])
-    };
+    let name = unescape(&inner[..end], |c| c.is_ascii_punctuation());
     let is_nameless = name.strip_prefix("Location ") == Some(&anchor[..digits]);
-    Some((to, if is_nameless { Cow::Borrowed("") } else { name }, rest))
+    Some((to, if is_nameless { String::new() } else { name }, rest))
 }
 
 /// A place as its heading names it, up to the count or the fields.
-fn split_place(text: &str) -> Option<(u64, Cow<'_, str>, &str)> {
+fn split_place(text: &str) -> Option<(u64, String, &str)> {
     let text = text.strip_prefix("Location ")?;
     let end = [" ×", " *(", " _("].iter().filter_map(|mark| text.find(mark)).min().unwrap_or(text.len());
     let (id, name) = text[..end].split_once(':').unwrap_or((&text[..end], ""));
     let id = id.trim();
-    Some((parse_number(id).filter(|_| !id.is_empty())?, Cow::Borrowed(name.trim()), &text[end..]))
+    Some((parse_number(id).filter(|_| !id.is_empty())?, name.trim().to_owned(), &text[end..]))
 }
 
 /// The canonical line of a way.
@@ -252,6 +174,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::types::Witnesses;
 
     #[test]
     fn ways_are_links() {

@@ -12,12 +12,11 @@ use foldhash::fast::FixedState;
 
 use memories_document::types::direction::Direction;
 use memories_document::types::openers::{Done, remove_done};
-use memories_document::types::{Attempt, Scope, TryResult, fold_action};
-use memories_document::ways::KnownWay;
+use memories_document::types::{Attempt, Scope, TryResult, Way, fold_action};
 use memories_document::{KnownSection, PlaceNames, Tries, known_ways};
 use memories_notebook::Snapshot;
 
-/// All places that a file knows, and the ways between them. Names and actions are borrowed from the file.
+/// All places that a file knows, and the ways between them. Names of sections are borrowed from the file.
 #[derive(Debug, Clone)]
 pub struct Graph<'a> {
     pub(super) places: Vec<Place<'a>>,
@@ -32,7 +31,7 @@ pub(super) struct Place<'a> {
     /// May be empty.
     pub name: Cow<'a, str>,
     /// The ways from here, in the order of the file.
-    pub edges: Vec<Edge<'a>>,
+    pub edges: Vec<Edge>,
     /// Directions that were tried here, walked or refused.
     pub tried: Directions,
     /// Directions that were refused here and never walked.
@@ -45,9 +44,9 @@ pub(super) struct Place<'a> {
 
 /// A way that was walked: of the lines of a section for one action and one destination, the latest.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Edge<'a> {
+pub(super) struct Edge {
     /// The line.
-    pub way: KnownWay<'a>,
+    pub way: Way,
     /// Position of the destination in [`Graph::places`].
     pub to: usize,
     /// The direction that the action is.
@@ -64,7 +63,7 @@ pub(super) struct Edge<'a> {
     pub is_deadly: bool,
 }
 
-impl Edge<'_> {
+impl Edge {
     /// The cost of walking it: [`ACTION`] for an edge that always led here, N times as much for one that led here
     /// once in N times.
     pub(super) fn cost(&self) -> u64 {
@@ -194,13 +193,13 @@ impl<'a> Graph<'a> {
         at
     }
 
-    fn edges_of(&mut self, section: &mut KnownSection<'a>) -> Vec<Edge<'a>> {
-        let mut edges: Vec<Edge<'a>> = Vec::with_capacity(section.ways.len());
+    fn edges_of(&mut self, section: &mut KnownSection<'a>) -> Vec<Edge> {
+        let mut edges: Vec<Edge> = Vec::with_capacity(section.ways.len());
         let mut known: HashMap<(usize, Key), usize, FixedState> = HashMap::default();
         for mut way in std::mem::take(&mut section.ways) {
-            let (to, direction) = (self.position_of(way.to, &mut way.name), Direction::of(&way.action));
             // The place has the name.
-            way.name = Cow::default();
+            let mut name = Cow::Owned(std::mem::take(&mut way.name));
+            let (to, direction) = (self.position_of(way.to, &mut name), Direction::of(&way.action));
             let at = *known.entry((to, key(direction, &way.action))).or_insert(edges.len());
             match edges.get_mut(at) {
                 Some(edge) if last_walked(&way) >= last_walked(&edge.way) => edge.way = way,
@@ -291,7 +290,7 @@ impl Tried {
 /// The edges of each action, in their order.
 type ByAction = HashMap<Key, Vec<usize>, FixedState>;
 
-fn by_action(edges: &[Edge<'_>]) -> ByAction {
+fn by_action(edges: &[Edge]) -> ByAction {
     let mut found = ByAction::default();
     for (at, edge) in edges.iter().enumerate() {
         found.entry(edge.key()).or_default().push(at);
@@ -300,7 +299,7 @@ fn by_action(edges: &[Edge<'_>]) -> ByAction {
 }
 
 /// Marks for each action the edge that was walked last, of equals the first, and where it led at other times.
-fn mark_latest(edges: &mut [Edge<'_>], by_action: &ByAction) {
+fn mark_latest(edges: &mut [Edge], by_action: &ByAction) {
     for same in by_action.values() {
         let walked = same.iter().fold(0_u64, |sum, at| sum.saturating_add(edges[*at].way.count));
         let time = |at: usize| (last_walked(&edges[at].way), Reverse(at));
@@ -315,7 +314,7 @@ fn mark_latest(edges: &mut [Edge<'_>], by_action: &ByAction) {
 }
 
 /// Marks the edges whose action was refused, or killed, after it was last walked. Of an action the latest try counts.
-fn mark_refused(edges: &mut [Edge<'_>], by_action: &ByAction, tried: &[Tries<'_>]) {
+fn mark_refused(edges: &mut [Edge], by_action: &ByAction, tried: &[Tries<'_>]) {
     let meant = |action: &str| by_action.get(&key(Direction::of(action), action));
     let mut latest: HashMap<usize, Attempt, FixedState> = HashMap::default();
     for tries in tried {
@@ -350,7 +349,7 @@ fn moment(attempt: &Attempt) -> (Option<u64>, Option<u64>) {
     (attempt.episode, attempt.turn)
 }
 
-fn last_walked(way: &KnownWay<'_>) -> (Option<u64>, Option<u64>) {
+fn last_walked(way: &Way) -> (Option<u64>, Option<u64>) {
     (way.episode, way.turn)
 }
 

@@ -8,8 +8,8 @@ use memories_document::types::direction::Direction;
 /// A line of a drawing: a way, and the way back if that is its opposite.
 pub(super) struct Line<'g> {
     pub from: usize,
-    pub there: &'g Edge<'g>,
-    pub back: Option<&'g Edge<'g>>,
+    pub there: &'g Edge,
+    pub back: Option<&'g Edge>,
 }
 
 /// The lines of a drawing, in the order of the file. Two ways between the same places that are opposite
@@ -51,9 +51,9 @@ pub(super) struct Pair<'g> {
     pub from: usize,
     pub to: usize,
     /// The ways from the first place to the other, in the order of the file.
-    pub there: Vec<&'g Edge<'g>>,
+    pub there: Vec<&'g Edge>,
     /// The ways from the other to the first.
-    pub back: Vec<&'g Edge<'g>>,
+    pub back: Vec<&'g Edge>,
 }
 
 /// The ways by the places that they join, in the order of the file.
@@ -77,7 +77,7 @@ pub(super) fn pairs<'g>(graph: &'g Graph<'g>) -> Vec<Pair<'g>> {
 impl Line<'_> {
     /// The actions, with what speaks against them: `north / south`, `up (refused at Ep2 T5: The door is locked.)`.
     pub(super) fn label(&self, graph: &Graph<'_>) -> String {
-        let label = |edge: &Edge<'_>| {
+        let label = |edge: &Edge| {
             let notes = graph.notes(edge);
             let action = &edge.way.action;
             if notes.is_empty() { action.to_string() } else { format!("{action} ({notes})") }

@@ -84,7 +84,7 @@ impl Graph<'_> {
         json!({"id": id, "name": self.place_name(id)})
     }
 
-    pub(super) fn way_json(&self, from: usize, edge: &Edge<'_>) -> Value {
+    pub(super) fn way_json(&self, from: usize, edge: &Edge) -> Value {
         let mut way = json!({
             "action": edge.way.action,
             "from": self.place_json(self.places[from].id),
@@ -114,14 +114,14 @@ impl Graph<'_> {
     }
 
     /// `up → Attic (refused at Ep2 T5: The door is locked.)`.
-    fn step_text(&self, edge: &Edge<'_>) -> String {
+    fn step_text(&self, edge: &Edge) -> String {
         let notes = self.notes(edge);
         let notes = if notes.is_empty() { notes } else { format!(" ({notes})") };
         format!("{} → {}{notes}", list_item(&edge.way.action), list_label(&self.label(edge.to)))
     }
 
     /// The openers of a way, and reasons against taking it; empty if there are none.
-    pub(super) fn notes(&self, edge: &Edge<'_>) -> String {
+    pub(super) fn notes(&self, edge: &Edge) -> String {
         let mut notes = Vec::new();
         if !edge.way.after.is_empty() {
             notes.push(format!("after {}", within_parentheses(&listed(&edge.way.after))));

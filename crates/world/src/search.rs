@@ -22,7 +22,7 @@ struct Reached {
 }
 
 /// A step of a path: a place, and the way that is taken from it.
-pub(super) type Step<'g> = (usize, &'g Edge<'g>);
+pub(super) type Step<'g> = (usize, &'g Edge);
 
 /// The actions of a path: what opens each way, and the way itself.
 pub(super) fn actions<'g>(steps: &[Step<'g>]) -> Vec<&'g str> {

@@ -213,7 +213,7 @@ fn wishes_of(pair: &Pair<'_>) -> Vec<Wish> {
 }
 
 /// The vector of a way that is a compass point and leads there now.
-fn step(edge: &Edge<'_>) -> Option<(i32, i32)> {
+fn step(edge: &Edge) -> Option<(i32, i32)> {
     edge.direction.filter(|_| edge.is_current).and_then(Direction::vector)
 }
 
@@ -252,7 +252,7 @@ fn heights(levels: usize, pairs: &[Pair<'_>], level_of: &[usize]) -> Vec<i32> {
     let mut near: Vec<Vec<(usize, i32)>> = vec![Vec::new(); levels];
     for pair in pairs {
         let (from, to) = (level_of[pair.from], level_of[pair.to]);
-        let up = |edge: &&Edge<'_>| match edge.direction.filter(|_| edge.is_current) {
+        let up = |edge: &&Edge| match edge.direction.filter(|_| edge.is_current) {
             Some(Direction::Up) => 1,
             Some(Direction::Down) => -1,
             _ => 0,
@@ -291,7 +291,7 @@ fn heights(levels: usize, pairs: &[Pair<'_>], level_of: &[usize]) -> Vec<i32> {
 fn wanted(pair: &Pair<'_>, cells: &[(i32, i32)]) -> Wanted {
     let (from, to) = (cells[pair.from], cells[pair.to]);
     let towards = ((to.0 - from.0).signum(), (to.1 - from.1).signum());
-    let choose = |edges: &[&Edge<'_>], towards: (i32, i32)| {
+    let choose = |edges: &[&Edge], towards: (i32, i32)| {
         let known = || edges.iter().filter_map(|edge| Some((edge.direction?, edge.is_current)));
         let straight =
             known().find(|(direction, is_current)| *is_current && direction.vector() == Some(towards));

@@ -30,7 +30,7 @@ pub(super) struct Drawn {
 
 /// How the line of two places is drawn.
 pub(super) fn drawn(pair: &Pair<'_>, is_between_levels: bool) -> Drawn {
-    let is_walked = |edges: &[&Edge<'_>]| edges.iter().any(|edge| edge.is_current);
+    let is_walked = |edges: &[&Edge]| edges.iter().any(|edge| edge.is_current);
     let is_old = !is_walked(&pair.there) && !is_walked(&pair.back);
     let (there, back) = if is_old {
         (!pair.there.is_empty(), !pair.back.is_empty())
@@ -53,8 +53,8 @@ pub(super) fn drawn(pair: &Pair<'_>, is_between_levels: bool) -> Drawn {
 }
 
 /// The reason to distrust the best of several ways to one place.
-fn doubt(edges: &[&Edge<'_>]) -> Doubt {
-    let of = |edge: &&Edge<'_>| match () {
+fn doubt(edges: &[&Edge]) -> Doubt {
+    let of = |edge: &&Edge| match () {
         () if edge.is_deadly => Doubt::Deadly,
         () if edge.refused.is_some() || !edge.elsewhere.is_empty() => Doubt::Doubtful,
         () => Doubt::None,
@@ -99,7 +99,7 @@ pub(super) fn draw_marks(out: &mut Out, pair: &Pair<'_>, way: &LaidWay, drawn: &
     ];
     for (edges, at, next) in ends {
         let (Some(at), Some(next)) = (at, next) else { continue };
-        let is_compass = |edge: &&&Edge<'_>| edge.direction.and_then(Direction::vector).is_some();
+        let is_compass = |edge: &&&Edge| edge.direction.and_then(Direction::vector).is_some();
         if edges.is_empty() || edges.iter().any(|edge| is_compass(&edge)) {
             continue;
         }
