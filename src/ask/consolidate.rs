@@ -20,9 +20,8 @@ use memories_llm::prompt::Prompt;
 use memories_llm::redact::{redact, redacted};
 use memories_llm::{Model, ModelError, ModelUse};
 use memories_notebook::Draft;
-use memories_notebook::add::Contested;
-use memories_notebook::authority::{Authority, protection};
-use memories_notebook::contest::contest;
+use memories_notebook::authority::Authority;
+use memories_notebook::contest::{contest, protected};
 use memories_notebook::correct::{Corrected, correct};
 use memories_notebook::files::Files;
 use memories_notebook::strike::strike;
@@ -183,7 +182,7 @@ fn take(files: &mut Files, scope: &Scope, step: &Step, at: &Moment) -> Result<Ve
             let (mut results, mut warnings) = (Vec::new(), Vec::new());
             for title in olds {
                 // A named writer strikes no words of others.
-                if let Some(one) = protected(files, scope, title) {
+                if let Some(one) = protected(files, scope, title, None, Authority::Command) {
                     let reason = format!("\"{by}\" is said to take its place.");
                     let report =
                         contest(files, scope, one, &reason, at).map_err(|error| error.to_string())?;
@@ -198,16 +197,6 @@ fn take(files: &mut Files, scope: &Scope, step: &Step, at: &Moment) -> Result<Ve
             Ok(results)
         }
     }
-}
-
-/// The entry of a title, where the command may only contest it.
-fn protected(files: &Files, scope: &Scope, title: &str) -> Option<Contested> {
-    let olds = files.find(scope, title).into_iter();
-    let mut found = olds.filter_map(|(_, old)| {
-        let reason = protection(files, scope, &old, None, Authority::Command)?;
-        Some(Contested { title: old.title, reason })
-    });
-    found.next()
 }
 
 /// Notes the journal entry: decisions, reasons, refusals, and the model.

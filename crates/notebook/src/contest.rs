@@ -35,16 +35,24 @@ pub(super) fn contested_of(
     if matches!(authority, Authority::Command | Authority::Rules(_)) {
         return contested;
     }
-    for title in titles {
-        let olds = files.find(scope, title);
-        let found = olds
-            .iter()
-            .find_map(|(_, old)| Some((old, protection(files, scope, old, Some(new), authority)?)));
-        if let Some((old, reason)) = found {
-            note(&mut contested, Contested { title: old.title.clone(), reason });
-        }
+    for one in titles.iter().filter_map(|title| protected(files, scope, title, Some(new), authority)) {
+        note(&mut contested, one);
     }
     contested
+}
+
+/// The first live entry with a title that is protected from a change; see [`protection`].
+pub fn protected(
+    files: &Files,
+    scope: &Scope,
+    title: &str,
+    new: Option<&Category>,
+    authority: Authority,
+) -> Option<Contested> {
+    files.find(scope, title).into_iter().find_map(|(_, old)| {
+        let reason = protection(files, scope, &old, new, authority)?;
+        Some(Contested { title: old.title, reason })
+    })
 }
 
 /// Adds an entry, once.

@@ -1,7 +1,8 @@
 //! Strikes entries: their words stay, with the reason.
 
 use crate::add_report::Contested;
-use crate::authority::{Authority, protection};
+use crate::authority::Authority;
+use crate::contest::protected;
 use crate::files::{Files, live};
 use memories_document::types::{Reference, Scope};
 use memories_document::{DocumentError, EntryEdit};
@@ -30,11 +31,8 @@ pub fn invalidate(
     authority: Authority,
     warnings: &mut Vec<String>,
 ) -> Result<Invalidated, DocumentError> {
-    let olds = files.find(scope, title);
-    let protected =
-        olds.iter().find_map(|(_, old)| Some((old, protection(files, scope, old, None, authority)?)));
-    Ok(match protected {
-        Some((old, reason)) => Invalidated::Contested(Contested { title: old.title.clone(), reason }),
+    Ok(match protected(files, scope, title, None, authority) {
+        Some(contested) => Invalidated::Contested(contested),
         None => strike(files, scope, title, reference, warnings)?
             .map_or(Invalidated::Unknown, Invalidated::Struck),
     })
