@@ -4,7 +4,7 @@
 //! Titles are exact. No words vanish: a replaced entry is struck and stays in the file, and an entry that may not be
 //! replaced keeps its title. A permanent or core memory never becomes ephemeral.
 
-pub use crate::add_report::{AddOutcome, AddReport, Beside, Contested};
+pub use crate::add_report::{AddOutcome, AddReport, KeptEntry};
 use crate::authority::{Authority, precedence, protection};
 use crate::authorship::Repeated;
 use crate::confirm::{confirm, stands_apart};
@@ -127,7 +127,7 @@ fn duplicate_of(
     scope: &Scope,
     memory: &Memory,
     claim: Claim<'_>,
-    contested: &[Contested],
+    contested: &[KeptEntry],
 ) -> Option<Memory> {
     let differs = |old: &Memory| {
         (&old.text, &old.category, old.status) != (&memory.text, &memory.category, memory.status)
@@ -166,7 +166,7 @@ fn store_duplicate(
     name: &str,
     Duplicate { mut old, memory }: Duplicate<'_>,
     claim: Claim<'_>,
-    mut contested: Vec<Contested>,
+    mut contested: Vec<KeptEntry>,
     warnings: &mut Vec<String>,
 ) -> Result<AddReport, DocumentError> {
     let duplicate = duplicate_report(files, scope, &old, memory);
@@ -215,7 +215,7 @@ fn take_title(
         if witnesses != own {
             if files.viewer.knows(&witnesses) {
                 let reason = Protection::Witnesses;
-                report.beside.get_or_insert(Beside { title: old.title.clone(), reason });
+                report.beside.get_or_insert(KeptEntry { title: old.title.clone(), reason });
             }
             continue;
         }
@@ -225,7 +225,7 @@ fn take_title(
             // An entry that contests others is tentative already: nobody needs to contest it.
             protected @ Some(_) if old.contests() && files.writer.is_some() => protected,
             Some(reason) if !matches!(claim.authority, Authority::Rules(_)) => {
-                contest::note(&mut report.contested, Contested { title: old.title.clone(), reason });
+                contest::note(&mut report.contested, KeptEntry { title: old.title.clone(), reason });
                 contest::mark(files, scope, memory, &report.contested, claim.authority);
                 continue;
             }
@@ -233,7 +233,7 @@ fn take_title(
             protected => protected.or_else(|| precedence(old, memory, claim.authority)),
         };
         let Some(reason) = reason else { break };
-        report.beside.get_or_insert(Beside { title: old.title.clone(), reason });
+        report.beside.get_or_insert(KeptEntry { title: old.title.clone(), reason });
     }
     owner
 }

@@ -62,27 +62,18 @@ pub struct AddReport {
     pub not_taken: Vec<&'static str>,
     /// The entry that has the title and may not be replaced.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub beside: Option<Beside>,
+    pub beside: Option<KeptEntry>,
     /// The entries that it contests.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub contested: Vec<Contested>,
+    pub contested: Vec<KeptEntry>,
 }
 
-/// An entry that is contested and stays as it is.
+/// An entry that stays as it is: it is contested, or keeps its title.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Contested {
+pub struct KeptEntry {
     /// Its title.
     pub title: String,
-    /// Why it is protected.
-    pub reason: Protection,
-}
-
-/// An entry that keeps its title.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Beside {
-    /// Its title.
-    pub title: String,
-    /// Why it may not be replaced.
+    /// Why it may not be changed or replaced.
     pub reason: Protection,
 }
 
@@ -137,7 +128,7 @@ impl AddReport {
     /// Text to put before what is said of a memory that contests others:
     /// `contested "Troll", which stays (a person wrote it): `.
     pub fn contesting(&self) -> String {
-        let told = |one: &Contested| format!("\"{}\", which stays ({})", one.title, one.reason);
+        let told = |one: &KeptEntry| format!("\"{}\", which stays ({})", one.title, one.reason);
         if self.contested.is_empty() {
             String::new()
         } else {
@@ -161,7 +152,7 @@ impl AddReport {
     /// Text to put behind the section of a memory that is stored, such as
     /// ` beside "Troll", which stays: a person wrote it`.
     pub fn beside(&self) -> String {
-        let told = |beside: &Beside| format!(" beside \"{}\", which stays: {}", beside.title, beside.reason);
+        let told = |beside: &KeptEntry| format!(" beside \"{}\", which stays: {}", beside.title, beside.reason);
         self.beside.as_ref().map(told).unwrap_or_default()
     }
 }

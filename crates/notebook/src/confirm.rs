@@ -1,6 +1,6 @@
 //! Confirming: another writer stores the same memory as an entry, and the entry gets the writer's tag.
 
-use crate::add_report::Contested;
+use crate::add_report::KeptEntry;
 use crate::doubt::contested_titles;
 use crate::files::Files;
 use memories_document::types::{Memory, Scope, means_title};
@@ -13,7 +13,7 @@ pub(super) fn contested_by(files: &Files, scope: &Scope, memory: &Memory) -> Vec
 
 /// True if an entry that contests others says the same as a new memory, whose writer does not contest all of these:
 /// what the writer says is not tentative.
-pub(super) fn stands_apart(files: &Files, scope: &Scope, old: &Memory, contested: &[Contested]) -> bool {
+pub(super) fn stands_apart(files: &Files, scope: &Scope, old: &Memory, contested: &[KeptEntry]) -> bool {
     let Some(writer) = files.writer.as_ref().filter(|_| old.contests()) else { return false };
     let is_contested = |title: &String| contested.iter().any(|one| means_title(title, &one.title));
     !old.has_tag(&writer.tag()) && !contested_by(files, scope, old).iter().all(is_contested)

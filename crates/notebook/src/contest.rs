@@ -3,7 +3,7 @@
 //! A memory that contests is tentative, bears a tag, and links to the entry. Without a memory, a note of its own
 //! holds the reason, one at most for each entry.
 
-use crate::add_report::{AddOutcome, AddReport, Contested};
+use crate::add_report::{AddOutcome, AddReport, KeptEntry};
 use crate::authority::{Authority, protection};
 use crate::authorship::Repeated;
 use crate::confirm::confirm;
@@ -30,8 +30,8 @@ pub(super) fn contested_of(
     titles: &[String],
     new: &Category,
     authority: Authority,
-) -> Vec<Contested> {
-    let mut contested: Vec<Contested> = Vec::new();
+) -> Vec<KeptEntry> {
+    let mut contested: Vec<KeptEntry> = Vec::new();
     if matches!(authority, Authority::Command | Authority::Rules(_)) {
         return contested;
     }
@@ -48,15 +48,15 @@ pub fn protected(
     title: &str,
     new: Option<&Category>,
     authority: Authority,
-) -> Option<Contested> {
+) -> Option<KeptEntry> {
     files.find(scope, title).into_iter().find_map(|(_, old)| {
         let reason = protection(files, scope, &old, new, authority)?;
-        Some(Contested { title: old.title, reason })
+        Some(KeptEntry { title: old.title, reason })
     })
 }
 
 /// Adds an entry, once.
-pub(super) fn note(contested: &mut Vec<Contested>, one: Contested) {
+pub(super) fn note(contested: &mut Vec<KeptEntry>, one: KeptEntry) {
     if !contested.iter().any(|other| means_title(&other.title, &one.title)) {
         contested.push(one);
     }
@@ -67,7 +67,7 @@ pub(super) fn mark(
     files: &Files,
     scope: &Scope,
     memory: &mut Memory,
-    contested: &[Contested],
+    contested: &[KeptEntry],
     authority: Authority,
 ) {
     if contested.is_empty() {
@@ -97,7 +97,7 @@ pub(super) fn links_to(memory: &Memory, scope: &Scope, title: &str) -> bool {
 pub fn contest(
     files: &mut Files,
     scope: &Scope,
-    contested: Contested,
+    contested: KeptEntry,
     reason: &str,
     at: &Moment,
 ) -> Result<AddReport, DocumentError> {

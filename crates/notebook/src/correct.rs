@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 
 use crate::add::{Claim, store_memory};
-use crate::add_report::Contested;
+use crate::add_report::KeptEntry;
 use crate::anchored::inherit;
 use crate::authority::{Authority, protection};
 use crate::confirm::contested_by;
@@ -188,7 +188,7 @@ fn invalidate(
         let found = locate(files, target, true, Memory::is_live)?;
         let old = found.memory();
         if let Some(why) = protection(files, &target.scope, &old, None, authority) {
-            let contested = Contested { title: old.title, reason: why };
+            let contested = KeptEntry { title: old.title, reason: why };
             let report = contest(files, &target.scope, contested, reason, at)?;
             results.extend(Corrected::all_of(&report));
             continue;

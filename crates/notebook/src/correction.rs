@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::add_report::{AddReport, Contested};
+use crate::add_report::{AddReport, KeptEntry};
 use crate::files::{Files, FoundEntry};
 use crate::protection::Protection;
 use memories_document::types::hint::{Advice, Hint};
@@ -94,7 +94,7 @@ pub struct Corrected {
     pub memory: Option<Memory>,
     /// The protected entries that the memory contests.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub contested: Vec<Contested>,
+    pub contested: Vec<KeptEntry>,
     /// Why an entry is unchanged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<Protection>,

@@ -2,7 +2,7 @@
 //!
 //! A named writer sets them if it alone wrote the entry. It may contest entries of other writers.
 
-use crate::add_report::Contested;
+use crate::add_report::KeptEntry;
 use crate::anchored::renew;
 use crate::authority::{Authority, protection};
 use crate::contest::contest;
@@ -96,7 +96,7 @@ fn mark_in_name(
     let sets_more = marks.importance.is_some() || marks.persistence.is_some() || marks.pinned.is_some();
     match marks.status {
         Some(Status::Superseded) if old.is_live() && !sets_more => {
-            let contested = Contested { title: old.title.clone(), reason: why };
+            let contested = KeptEntry { title: old.title.clone(), reason: why };
             Ok(Some(Corrected::all_of(&contest(files, scope, contested, MARKED, at)?)))
         }
         _ => kept(why),

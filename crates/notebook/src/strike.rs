@@ -1,6 +1,6 @@
 //! Strikes entries: their words stay, with the reason.
 
-use crate::add_report::Contested;
+use crate::add_report::KeptEntry;
 use crate::authority::Authority;
 use crate::contest::protected;
 use crate::files::{Files, live};
@@ -13,7 +13,7 @@ pub enum Invalidated {
     /// It is struck; its title.
     Struck(String),
     /// It is protected, and stays.
-    Contested(Contested),
+    Contested(KeptEntry),
     /// There is no such entry, or more than one.
     Unknown,
 }

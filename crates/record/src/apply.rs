@@ -15,7 +15,7 @@ use memories_document::types::{
     Author, Cause, DEFAULT_IMPORTANCE, Memory, Moment, OFFLINE_TAG, Persistence, Reference, Scope, Span,
     UNSUPPORTED_TAG, witness_tag,
 };
-use memories_notebook::add::{AddReport, Claim, Contested, store_memory};
+use memories_notebook::add::{AddReport, Claim, KeptEntry, store_memory};
 use memories_notebook::authority::{Authority, Proof};
 use memories_notebook::contest::contest;
 use memories_notebook::files::Files;
@@ -27,7 +27,7 @@ use memories_search::grounding::Grounding;
 /// An entry that an answer calls wrong and may not strike, with the reason.
 struct NotStruck {
     scope: Scope,
-    contested: Contested,
+    contested: KeptEntry,
     reason: String,
     /// True where the answer gave another title: no memory of the answer takes its place.
     is_guess: bool,
@@ -199,7 +199,7 @@ impl Applying<'_> {
             let reference = Reference { at: self.at.clone(), cause: Cause::Invalidated(reason.clone()) };
             let authority = self.authority(*grounding);
             if *is_guess && is_of_nobody(files, &scope, title) {
-                let contested = Contested { title: title.clone(), reason: Protection::UnknownAuthor };
+                let contested = KeptEntry { title: title.clone(), reason: Protection::UnknownAuthor };
                 not_struck.push(NotStruck { scope, contested, reason, is_guess: true });
                 continue;
             }
