@@ -169,12 +169,12 @@ fn store_duplicate(
     mut contested: Vec<KeptEntry>,
     warnings: &mut Vec<String>,
 ) -> Result<AddReport, DocumentError> {
-    let duplicate = duplicate_report(files, scope, &old, memory);
+    let duplicate = duplicate_report(files, scope, &old, &memory.text);
     let protected = protection(files, scope, &old, Some(&memory.category), claim.authority);
     let mut report = match (confirm(files, scope, &old), protected) {
         (Some(memory), _) => duplicate.confirmed(&memory),
         (None, Some(why)) => AddReport { stays: Some(why), ..duplicate },
-        (None, None) => merge_duplicate(files, scope, name, &old, memory)?,
+        (None, None) => merge_duplicate(files, scope, name, &old, memory, duplicate)?,
     };
     if report.stays.is_none() || claim.authority == Authority::Command {
         report = anchor_anew(files, scope, report, memory);

@@ -93,11 +93,6 @@ impl AddReport {
         }
     }
 
-    /// The report on a memory that another entry says already.
-    pub(super) fn duplicate(by: Author, entry: MemoryObject, text: &str) -> AddReport {
-        AddReport { not_stored: Some(text.to_owned()), ..AddReport::of(AddOutcome::Duplicate, by, entry) }
-    }
-
     /// The report on a duplicate that confirmed the entry.
     pub(super) fn confirmed(self, memory: &Memory) -> AddReport {
         AddReport { outcome: AddOutcome::Confirmed, ..self.with(memory) }

@@ -7,6 +7,7 @@ use crate::add_report::{AddOutcome, AddReport, KeptEntry};
 use crate::authority::{Authority, protection};
 use crate::authorship::Repeated;
 use crate::confirm::confirm;
+use crate::duplicate_entry::duplicate_report;
 use crate::files::Files;
 use crate::telling::inherit_witnesses;
 use crate::titles::free_title;
@@ -108,9 +109,7 @@ pub fn contest(
         titled.find_map(|entry| Some(entry.read()).filter(is_note))
     };
     if let Some(old) = find_note() {
-        let author = files.authorship.author_of(scope, &old);
-        let entry = MemoryObject::of(scope, &files.name_of(scope), &old, author);
-        let report = AddReport::duplicate(files.authorship.author(), entry, reason);
+        let report = duplicate_report(files, scope, &old, reason);
         let report = match confirm(files, scope, &old) {
             Some(memory) => report.confirmed(&memory),
             None => report,

@@ -7,10 +7,12 @@ use crate::files::{Files, Tier, live};
 use memories_document::DocumentError;
 use memories_document::types::{Anchor, Category, Memory, MemoryObject, Persistence, Scope, writer_of};
 
-pub(super) fn duplicate_report(files: &Files, scope: &Scope, old: &Memory, memory: &Memory) -> AddReport {
+/// The report on a text that another entry says already.
+pub(super) fn duplicate_report(files: &Files, scope: &Scope, old: &Memory, text: &str) -> AddReport {
     let author = files.authorship.author_of(scope, old);
     let entry = MemoryObject::of(scope, &files.name_of(scope), old, author);
-    AddReport::duplicate(files.authorship.author(), entry, &memory.text)
+    let report = AddReport::of(AddOutcome::Duplicate, files.authorship.author(), entry);
+    AddReport { not_stored: Some(text.to_owned()), ..report }
 }
 
 /// Gives the higher importance to the entry that is there.
@@ -21,8 +23,8 @@ pub(super) fn merge_duplicate(
     name: &str,
     old: &Memory,
     memory: &Memory,
+    report: AddReport,
 ) -> Result<AddReport, DocumentError> {
-    let report = duplicate_report(files, scope, old, memory);
     if promotes(old, memory) {
         let mut lasting = Memory { persistence: memory.persistence, ..old.clone() };
         if memory.importance() > old.importance() {
