@@ -61,16 +61,23 @@ impl Authority {
         }
     }
 
+    /// The facts of the turn that a memory is about.
+    fn proof(self) -> Option<Proof> {
+        match self {
+            Authority::Turn(proof) | Authority::Unsupported(proof) | Authority::Rules(proof) => Some(proof),
+            Authority::Command | Authority::Writer | Authority::Statement { .. } => None,
+        }
+    }
+
     /// The highest importance of a memory of a category.
     pub(crate) fn limit(self, category: &Category) -> u16 {
-        match self {
-            Authority::Command | Authority::Writer => MAX_IMPORTANCE,
-            Authority::Turn(proof) | Authority::Unsupported(proof) | Authority::Rules(proof) => match proof {
-                Proof { died: true, .. } if category.is_danger() => MAX_IMPORTANCE,
-                Proof { scored: true, .. } => MAX_SCORED_IMPORTANCE,
-                _ => MAX_UNPROVEN_IMPORTANCE,
-            },
-            Authority::Statement { .. } => MAX_UNPROVEN_IMPORTANCE,
+        if matches!(self, Authority::Command | Authority::Writer) {
+            return MAX_IMPORTANCE;
+        }
+        match self.proof() {
+            Some(Proof { died: true, .. }) if category.is_danger() => MAX_IMPORTANCE,
+            Some(Proof { scored: true, .. }) => MAX_SCORED_IMPORTANCE,
+            _ => MAX_UNPROVEN_IMPORTANCE,
         }
     }
 
@@ -89,10 +96,8 @@ impl Authority {
     fn may_be_core(self, category: &Category) -> bool {
         match self {
             Authority::Command | Authority::Writer => true,
-            Authority::Turn(proof) | Authority::Unsupported(proof) | Authority::Rules(proof) => {
-                proof.died && category.is_danger()
-            }
             Authority::Statement { own_section } => own_section,
+            _ => self.proof().is_some_and(|proof| proof.died) && category.is_danger(),
         }
     }
 
@@ -102,18 +107,12 @@ impl Authority {
             memory.provenance.tags.retain(|tag| tag != PINNED_TAG);
             warnings.push(format!("a tag `#{PINNED_TAG}` is left out: only a person pins a memory"));
         }
-        let (why, why_not_core) = match self {
-            Authority::Turn(Proof { died: false, scored: false, .. })
-            | Authority::Unsupported(Proof { died: false, scored: false, .. })
-            | Authority::Rules(Proof { died: false, scored: false, .. }) => {
+        let (why, why_not_core) = match self.proof() {
+            Some(Proof { died: false, scored: false, .. }) => {
                 ("neither death nor score bears it out", "neither death nor score bears it out")
             }
-            Authority::Turn(_) | Authority::Unsupported(_) | Authority::Rules(_) => {
-                ("the turn proves no more", "only a death proves it, and only of a danger")
-            }
-            Authority::Command | Authority::Writer | Authority::Statement { .. } => {
-                ("nobody but a person may state more", "an agent may state it in its own section only")
-            }
+            Some(_) => ("the turn proves no more", "only a death proves it, and only of a danger"),
+            None => ("nobody but a person may state more", "an agent may state it in its own section only"),
         };
         if memory.persistence == Persistence::Core && !self.may_be_core(&memory.category) {
             memory.persistence = Persistence::Permanent;
