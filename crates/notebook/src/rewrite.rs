@@ -3,6 +3,7 @@
 use crate::authority::{Authority, protection};
 use crate::authorship::Repeated;
 use crate::files::Files;
+use crate::same::add_missing;
 use crate::strike::strike;
 use memories_document::types::{Author, Category, Cause, Memory, Moment, OFFLINE_TAG, Reference, Scope};
 use memories_document::{DocumentError, EntryEdit, stored};
@@ -64,14 +65,9 @@ pub(super) fn rewrite_note(
     let mut revised = old.revised_to(new.clone());
     let (fields, kept) = (&mut revised.provenance, &old.provenance);
     fields.importance = fields.importance.max(kept.importance);
-    for (list, old) in [
-        (&mut fields.tags, &kept.tags),
-        (&mut fields.sources, &kept.sources),
-        (&mut fields.other, &kept.other),
-    ] {
-        let missing: Vec<String> = old.iter().filter(|value| !list.contains(value)).cloned().collect();
-        list.extend(missing);
-    }
+    add_missing(&mut fields.tags, &kept.tags);
+    add_missing(&mut fields.sources, &kept.sources);
+    add_missing(&mut fields.other, &kept.other);
     if old.category.is_danger() {
         revised.category = Category::danger();
     }

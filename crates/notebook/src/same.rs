@@ -135,7 +135,8 @@ fn adds_nothing(title: &str, text: &str) -> bool {
     words(title).iter().all(|word| known.contains(word))
 }
 
-fn add_missing(own: &mut Vec<String>, more: &[String]) {
+/// Adds the texts that a list does not have yet.
+pub(super) fn add_missing(own: &mut Vec<String>, more: &[String]) {
     more.iter().for_each(|text| {
         if !own.contains(text) {
             own.push(text.clone());
