@@ -147,7 +147,8 @@ impl AddReport {
     /// Text to put behind the section of a memory that is stored, such as
     /// ` beside "Troll", which stays: a person wrote it`.
     pub fn beside(&self) -> String {
-        let told = |beside: &KeptEntry| format!(" beside \"{}\", which stays: {}", beside.title, beside.reason);
+        let told =
+            |beside: &KeptEntry| format!(" beside \"{}\", which stays: {}", beside.title, beside.reason);
         self.beside.as_ref().map(told).unwrap_or_default()
     }
 }

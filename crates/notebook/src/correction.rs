@@ -308,8 +308,7 @@ pub(super) fn locate<'a>(
     let meant =
         |entry: &EntryRef<'_>| wanted(&entry.memory()) && line.is_none_or(|line| entry.line() == line);
     let unknown = |files: &Files| {
-        let mut headings = files.lasting.headings().chain(files.session.headings());
-        if !headings.any(|heading| heading.scope == *scope) {
+        if !files.headings().any(|heading| heading.scope == *scope) {
             return CorrectionError::NoSection(scope.clone());
         }
         let section = files.section(scope);

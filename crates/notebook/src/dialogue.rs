@@ -23,8 +23,7 @@ pub(crate) struct Speaker {
 pub(crate) fn speaker(files: &Files, called: &str) -> Speaker {
     let called = stored_line(called);
     let folded = fold_title(&called);
-    let headings = files.lasting.headings().chain(files.session.headings());
-    let people = headings.filter_map(|heading| match &heading.scope {
+    let people = files.headings().filter_map(|heading| match &heading.scope {
         Scope::Agent(id) => Some((0, id, &heading.name)),
         Scope::Npc(id) => Some((1, id, &heading.name)),
         _ => None,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::anchored::{AnchoredFiles, renew};
 use crate::authorship::{Authorship, Repeated};
+use memories_document::grammar::Heading;
 use memories_document::seen::knows;
 use memories_document::types::model_text::{ModelText, is_cleaned};
 use memories_document::types::{
@@ -102,9 +103,8 @@ pub fn date(memory: &mut Memory, today: Option<&str>) {
 impl Files {
     /// The place of a name, else one with the next free id.
     pub fn place_or_new(&self, name: &str) -> Scope {
-        let headings = || self.lasting.headings().chain(self.session.headings());
-        let next = || Scope::Location(Scope::next_location_id(headings().map(|heading| &heading.scope)));
-        let known = headings().find(|heading| heading.is_called(name));
+        let next = || Scope::Location(Scope::next_location_id(self.headings().map(|heading| &heading.scope)));
+        let known = self.headings().find(|heading| heading.is_called(name));
         known.map_or_else(next, |heading| heading.scope.clone())
     }
 
@@ -205,10 +205,15 @@ impl Files {
         Section { name: self.name_of(scope), ..self.lasting.evidence_known_to(scope, all) }
     }
 
+    /// The headings of all sections, those of the session last.
+    pub(crate) fn headings(&self) -> impl Iterator<Item = &Heading> {
+        self.lasting.headings().chain(self.session.headings())
+    }
+
     /// The scopes of both files, each once.
     pub fn scopes(&self) -> Vec<Scope> {
         let mut scopes: Vec<Scope> = Vec::new();
-        for heading in self.lasting.headings().chain(self.session.headings()) {
+        for heading in self.headings() {
             if !scopes.contains(&heading.scope) {
                 scopes.push(heading.scope.clone());
             }
@@ -218,8 +223,7 @@ impl Files {
 
     /// The name in the first heading of a scope that has one; empty where none has.
     pub(crate) fn name_of(&self, scope: &Scope) -> String {
-        let headings = self.lasting.headings().chain(self.session.headings());
-        let mut named = headings.filter(|heading| heading.scope == *scope && !heading.name.is_empty());
+        let mut named = self.headings().filter(|heading| heading.scope == *scope && !heading.name.is_empty());
         named.next().map(|heading| heading.name.clone()).unwrap_or_default()
     }
 
@@ -230,11 +234,15 @@ impl Files {
 
     /// The live entries of a scope, also those that the viewer does not know: they have their titles, too.
     pub(crate) fn all_live<'a>(&'a self, scope: &'a Scope) -> impl Iterator<Item = EntryText<'a>> {
+        self.entries(scope).map(|(tier, _, entry)| tier.entry(entry.text())).filter(EntryText::is_live)
+    }
+
+    /// All entries of a scope in both files, those of the session last, with their numbers in their files.
+    fn entries<'a>(&'a self, scope: &'a Scope) -> impl Iterator<Item = (Tier, usize, EntryRef<'a>)> {
         let files = [(Tier::Lasting, &self.lasting), (Tier::Session, &self.session)];
-        let entries = files
-            .into_iter()
-            .flat_map(|(tier, document)| document.entries(scope).map(move |entry| tier.entry(entry.text())));
-        entries.filter(EntryText::is_live)
+        files.into_iter().flat_map(|(tier, document)| {
+            document.entries(scope).enumerate().map(move |(number, entry)| (tier, number, entry))
+        })
     }
 
     /// The first live entry of a scope with exactly this title.
@@ -307,16 +315,12 @@ impl Files {
     ) -> Vec<(Tier, usize, EntryRef<'a>)> {
         let titled = |title: &str| {
             let folded = fold_title(title);
-            let files = [(Tier::Lasting, &self.lasting), (Tier::Session, &self.session)];
-            let numbered = files.into_iter().flat_map(|(tier, document)| {
-                document.entries(scope).enumerate().map(move |(number, entry)| (tier, number, entry))
-            });
             // A model may name the title as it was shown.
             let is_shown = |entry: &EntryRef<'_>| {
                 is_cleaned(title) && fold_title(&ModelText::of(&entry.text().read().title)) == folded
             };
             let is_meant = |entry: &EntryRef<'_>| entry.text().has_title(&folded) || is_shown(entry);
-            numbered.filter(|(.., entry)| is_meant(entry)).collect::<Vec<_>>()
+            self.entries(scope).filter(|(.., entry)| is_meant(entry)).collect::<Vec<_>>()
         };
         let mut found = titled(title);
         if found.is_empty() {

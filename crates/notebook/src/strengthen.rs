@@ -43,8 +43,7 @@ fn about_other(error: CorrectionError, files: &Files, authority: Authority) -> C
             CorrectionError::Ambiguous { scope, title, lines, flag: "--other-line" }
         }
         CorrectionError::Unknown { scope, title, nearest, live } if authority == Authority::Command => {
-            let headings = files.lasting.headings().chain(files.session.headings());
-            let mut others: Vec<Scope> = headings.map(|heading| heading.scope.clone()).collect();
+            let mut others: Vec<Scope> = files.headings().map(|heading| heading.scope.clone()).collect();
             others.sort();
             others.dedup();
             others.retain(|other| files.live_with_title(other, &title).is_some());
