@@ -88,7 +88,7 @@ impl Draft<'_> {
         memories.into_iter().map(|memory| memory.title).collect()
     }
 
-    /// Makes corrections of an agent, all or none. The last recorded turn is the moment for reference lines.
+    /// Makes corrections, all or none. The last recorded turn is the moment for reference lines.
     ///
     /// # Errors
     ///
@@ -99,24 +99,15 @@ impl Draft<'_> {
         authority: Authority,
     ) -> Result<Vec<Corrected>, E> {
         let moments = vec![Moment::default(); corrections.len()];
-        self.make_corrections(corrections, &moments, authority)
+        self.correct_at(corrections, &moments, authority)
     }
 
-    /// Makes corrections of a person, each at its own moment, whose missing parts are those of the last
-    /// recorded turn.
+    /// The same, each correction at its own moment, whose missing parts are those of the last recorded turn.
     ///
     /// # Errors
     ///
     /// As [`Draft::correct`].
     pub fn correct_at<E: From<CorrectionError> + From<StoreError>>(
-        &mut self,
-        corrections: &[Correction],
-        moments: &[Moment],
-    ) -> Result<Vec<Corrected>, E> {
-        self.make_corrections(corrections, moments, Authority::Command)
-    }
-
-    fn make_corrections<E: From<CorrectionError> + From<StoreError>>(
         &mut self,
         corrections: &[Correction],
         moments: &[Moment],

@@ -7,8 +7,7 @@ use serde::Deserialize;
 
 use memories_document::types::hint::Refused;
 use memories_document::types::{
-    Category, EXPECTED_IMPORTANCE, Memory, Moment, Outcome, Scope, ScopeName, Status, importance_of_person,
-    json,
+    Category, EXPECTED_IMPORTANCE, Memory, Outcome, Scope, ScopeName, Status, importance_of_person, json,
 };
 use memories_llm::redact::redact;
 use memories_notebook::add::AddOutcome;
@@ -158,7 +157,7 @@ fn add(draft: &mut Draft<'_>, scope: Scope, memory: Memory) -> Result<String, No
 }
 
 fn correct(draft: &mut Draft<'_>, correction: Correction) -> Result<String, NotebookError> {
-    let results: Vec<Corrected> = draft.correct_at::<NotebookError>(&[correction], &[Moment::default()])?;
+    let results: Vec<Corrected> = draft.correct::<NotebookError>(&[correction], Authority::Command)?;
     let said = results.iter().map(|Corrected { outcome, title, .. }| format!("{outcome} \"{title}\""));
     Ok(said.collect::<Vec<_>>().join(", "))
 }

@@ -10,6 +10,7 @@ use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use memories_document::types::fields::{count, flag, named, text, texts};
 use memories_document::types::{Moment, Outcome, Persistence, Scope, Status, one_of};
+use memories_notebook::authority::Authority;
 use memories_notebook::correct::{Corrected, Correction, Marks, Target, check_consistent};
 
 /// Arguments of every correction.
@@ -113,8 +114,9 @@ pub fn run(
         }
     }
     let dry_run = args.dry_run;
-    let (mut results, _) =
-        cli.edit(&notebook, command, dry_run, |draft| draft.correct_at(&corrections, &moments))?;
+    let (mut results, _) = cli.edit(&notebook, command, dry_run, |draft| {
+        draft.correct_at(&corrections, &moments, Authority::Command)
+    })?;
     for result in results.iter().filter(|result| result.persistence == Some(Persistence::Core)) {
         cli.ui.warning(&format!("`{}` stays core, because it supersedes a core memory", result.title));
     }

@@ -13,7 +13,8 @@ use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
 use memories_document::grammar::Heading;
 use memories_document::types::frame::{indented, one_line};
-use memories_document::types::{Memory, MemoryObject, Moment, Scope, same_title};
+use memories_document::types::{Memory, MemoryObject, Scope, same_title};
+use memories_notebook::authority::Authority;
 use memories_notebook::correct::{Corrected, Correction};
 use memories_notebook::doubt::{Doubt, contested_titles, doubt_of};
 use memories_notebook::{MemoryObjects, Snapshot};
@@ -89,7 +90,7 @@ pub fn run(mut cli: Cli<'_>, args: ReviewArgs) -> Result<u8, Failure> {
 fn decide(mut cli: Cli<'_>, decision: Correction, dry_run: bool) -> Result<u8, Failure> {
     let notebook = cli.notebook()?;
     let (results, _) = cli.edit(&notebook, "review", dry_run, |draft| {
-        draft.correct_at::<Failure>(std::slice::from_ref(&decision), &[Moment::default()])
+        draft.correct::<Failure>(std::slice::from_ref(&decision), Authority::Command)
     })?;
     let would = if dry_run { "would be " } else { "" };
     let line = |done: &Corrected| format!("{would}{} \"{}\" in {}\n", done.outcome, done.title, done.scope);
