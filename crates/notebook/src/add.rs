@@ -276,15 +276,12 @@ mod tests {
 
     use super::*;
     use crate::authority::Proof;
-    use crate::samples::{files, memory};
+    use crate::samples::{MODEL, SCOPE, files, live, memory, store};
     use memories_document::Document;
     use memories_document::entry_text::ENTRIES_READ;
     use memories_document::types::Category;
     use memories_document::types::{Author, OFFLINE_TAG, Status};
 
-    const SCOPE: Scope = Scope::Location(5);
-
-    const MODEL: Authority = Authority::Turn(Proof { died: false, scored: false, rose: false });
     const SCORED: Authority = Authority::Turn(Proof { died: false, scored: true, rose: false });
     const DEAD: Authority = Authority::Turn(Proof { died: true, scored: true, rose: false });
     const RULES: Authority = Authority::Rules(Proof { died: false, scored: false, rose: false });
@@ -293,14 +290,6 @@ mod tests {
         let mut memory = memory(category, "Troll", text);
         memory.provenance.importance = Some(importance);
         memory
-    }
-
-    fn store(files: &mut Files, memory: &Memory, authority: Authority) -> AddReport {
-        store_memory(files, &SCOPE, "Bridge", memory, Claim::of(authority), &mut Vec::new()).unwrap()
-    }
-
-    fn live(files: &Files) -> Vec<String> {
-        files.section(&SCOPE).live().map(|memory| format!("{}: {}", memory.title, memory.text)).collect()
     }
 
     /// Stores `old`, then `new` under its title; the outcome, and the reason why `old` stays, if it does.

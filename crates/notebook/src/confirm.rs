@@ -37,14 +37,11 @@ mod tests {
     use super::*;
     use crate::add::{AddOutcome, AddReport, Claim, store_memory};
     use crate::authority::{Authority, Proof};
-    use crate::correct::{Corrected, Correction, CorrectionError, Marks, Target, correct};
+    use crate::correct::{Corrected, Correction, CorrectionError, Marks, correct};
     use crate::protection::Protection;
-    use crate::samples::memory;
+    use crate::samples::{MODEL, SCOPE, memory, target};
     use memories_document::Document;
     use memories_document::types::{Cause, Moment, Outcome, Status};
-
-    const SCOPE: Scope = Scope::Location(5);
-    const MODEL: Authority = Authority::Turn(Proof { died: false, scored: false, rose: false });
 
     /// An empty place that named writers share.
     fn place() -> Files {
@@ -64,10 +61,6 @@ mod tests {
         let successor = Box::new(memory("NOTE", title, text));
         let correction = Correction::Supersede(vec![target(title)], successor);
         correct(files, &correction, &Moment::default(), Authority::MODEL).unwrap()
-    }
-
-    fn target(title: &str) -> Target {
-        Target { scope: SCOPE, title: title.to_owned(), line: None }
     }
 
     fn change(files: &mut Files, name: &str, change: &Correction) -> Result<&'static str, CorrectionError> {

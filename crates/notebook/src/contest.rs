@@ -144,19 +144,8 @@ mod tests {
     use crate::add::{Claim, store_memory};
     use crate::authority::Proof;
     use crate::protection::Protection;
-    use crate::samples::{files, memory};
+    use crate::samples::{MODEL, SCOPE, files, live, memory, store};
     use memories_document::types::{Author, PINNED_TAG, UNSUPPORTED_TAG};
-
-    const SCOPE: Scope = Scope::Location(5);
-    const MODEL: Authority = Authority::Turn(Proof { died: false, scored: false, rose: false });
-
-    fn store(files: &mut Files, memory: &Memory, authority: Authority) -> AddReport {
-        store_memory(files, &SCOPE, "Bridge", memory, Claim::of(authority), &mut Vec::new()).unwrap()
-    }
-
-    fn live(files: &Files) -> Vec<String> {
-        files.section(&SCOPE).live().map(|memory| format!("{}: {}", memory.title, memory.text)).collect()
-    }
 
     #[test]
     fn what_contests_is_revised_by_its_author_and_names_each_entry_once() {

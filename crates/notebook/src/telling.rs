@@ -48,10 +48,8 @@ mod tests {
     use crate::authority::Authority;
     use crate::correct::{Correction, correct};
     use crate::protection::Protection;
-    use crate::samples::{files, memory};
+    use crate::samples::{SCOPE, files, memory, target};
     use memories_document::types::{Moment, Viewer, witness_tag};
-
-    const SCOPE: Scope = Scope::Location(5);
 
     fn store(files: &mut Files, title: &str, text: &str, witnesses: &[&str]) -> AddReport {
         let mut new = memory("NOTE", title, text);
@@ -61,10 +59,6 @@ mod tests {
 
     fn change(files: &mut Files, correction: &Correction) -> Result<Outcome, CorrectionError> {
         correct(files, correction, &Moment::default(), Authority::MODEL).map(|done| done[0].outcome)
-    }
-
-    fn target(title: &str) -> Target {
-        Target { scope: SCOPE, title: title.to_owned(), line: None }
     }
 
     fn telling(to: &[&str]) -> Telling {
