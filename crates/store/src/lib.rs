@@ -106,7 +106,7 @@ use folder::Folder;
 use lock::{Lock, Signature};
 use note::Addition;
 use replace::Outcome;
-use sidecar::Staged;
+use sidecar::{SESSION, STATE, Staged, stage};
 
 /// Times that an edit is tried when an editor changes the file meanwhile.
 const MAX_TRIES: u32 = 10;
@@ -305,8 +305,7 @@ impl Store {
             if let Some(update) = committed? {
                 return Ok(update);
             }
-            let signed = lock.sign(last.not_yet_written());
-            signed.map_err(StoreError::write("write", &folder.path(LOCK)))?;
+            lock.sign(last.not_yet_written()).map_err(failed_lock(&folder))?;
         }
         let error = StoreError::KeepsChanging { path: self.path.clone(), tries: MAX_TRIES };
         Err(UpdateError::Store(error))
@@ -317,7 +316,8 @@ impl Store {
     /// then the index has to be made again.
     pub fn keep_index(&self, name: &'static str, bytes: &[u8]) -> bool {
         let Ok((_lock, folder, _)) = self.without_waiting().lock() else { return false };
-        self.sidecar.write_index(&folder, name, bytes).is_ok()
+        // A power cut may damage it; a damaged index is recognised and made again.
+        stage(&folder, name, bytes, false).and_then(Staged::publish).is_ok()
     }
 
     /// Takes the lock, and completes or removes what its last holder left behind, if that was killed or failed. Also
@@ -325,12 +325,11 @@ impl Store {
     fn lock(&self) -> Result<(Lock, Arc<Folder>, Signature), StoreError> {
         let (mut lock, folder) = Lock::acquire(&self.sidecar, LOCK, self.lock_timeout)?;
         let last = lock.signature();
-        let failed = |source| StoreError::Write { action: "write", path: folder.path(LOCK), source };
         // This must come first: it may restore another program's file and remove a text of ours.
         replace::sweep(&self.real_path, &folder, last);
-        self.complete(&mut lock, &folder).map_err(failed)?;
+        self.complete(&mut lock, &folder).map_err(failed_lock(&folder))?;
         self.sidecar.sweep(&folder);
-        lock.sign(last.not_yet_written()).map_err(failed)?;
+        lock.sign(last.not_yet_written()).map_err(failed_lock(&folder))?;
         self.sidecar.keep_mark(&folder);
         Ok((lock, folder, last))
     }
@@ -393,8 +392,9 @@ impl Store {
         change: Change<T>,
     ) -> Result<Option<Update<T>>, StoreError> {
         let mut update = Update { value: change.value, written: false, warnings: Vec::new() };
-        let state = change.state.map(|state| self.sidecar.stage_state(folder, &state)).transpose()?;
-        let session = change.session.map(|text| self.sidecar.stage_session(folder, &text)).transpose()?;
+        let stage = |name, text: String| stage(folder, name, text.as_bytes(), true);
+        let state = change.state.map(|state| stage(STATE, state::render(&state))).transpose()?;
+        let session = change.session.map(|text| stage(SESSION, text)).transpose()?;
         let is_damaged = session.is_some() && self.sidecar.session_is_damaged()?;
         let is_synced = state.is_some() || session.is_some();
         let additions = self.additions(lock, folder, &change.lines, &mut update.warnings)?;

@@ -38,8 +38,11 @@ pub(crate) const RECORDED: &str = "recorded";
 /// The turns that wait, whose lines the journal has dropped.
 pub(crate) const QUEUE: &str = "queue.jsonl";
 
-const STATE: &str = "state.json";
-const SESSION: &str = "session.md";
+/// The [`State`].
+pub(super) const STATE: &str = "state.json";
+
+/// The memories that end with the episode.
+pub(super) const SESSION: &str = "session.md";
 
 /// The folder beside a memory file.
 #[derive(Debug, Clone)]
@@ -255,20 +258,6 @@ impl Sidecar {
         }
     }
 
-    /// Writes the state where no reader sees it yet.
-    pub(super) fn stage_state<'a>(
-        &self,
-        folder: &'a Folder,
-        state: &State,
-    ) -> Result<Staged<'a>, StoreError> {
-        stage(folder, STATE, state::render(state).as_bytes(), true)
-    }
-
-    /// Writes the text of `session.md` where no reader sees it yet.
-    pub(super) fn stage_session<'a>(&self, folder: &'a Folder, text: &str) -> Result<Staged<'a>, StoreError> {
-        stage(folder, SESSION, text.as_bytes(), true)
-    }
-
     /// True if the session is damaged, and so would be lost if a new one were written.
     ///
     /// # Errors
@@ -315,16 +304,6 @@ impl Sidecar {
             let _ = folder.remove(&temporary_name(name));
         }
     }
-
-    /// Replaces an index. A power cut may damage it; a damaged index is recognised and made again.
-    pub(super) fn write_index(
-        &self,
-        folder: &Folder,
-        name: &'static str,
-        bytes: &[u8],
-    ) -> Result<(), StoreError> {
-        stage(folder, name, bytes, false)?.publish()
-    }
 }
 
 /// A file that is complete under its temporary name. Dropped before it is published, it is removed.
@@ -349,8 +328,8 @@ impl Drop for Staged<'_> {
     }
 }
 
-/// Writes a file of the sidecar under its temporary name. Without a sync, it may be empty or damaged after a power
-/// cut.
+/// Writes a file of the sidecar under its temporary name, where no reader sees it yet. Without a sync, it may be empty
+/// or damaged after a power cut.
 pub(super) fn stage<'a>(
     folder: &'a Folder,
     name: &'static str,
