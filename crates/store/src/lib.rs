@@ -105,7 +105,7 @@ use file_version::FileVersion;
 use folder::Folder;
 use lock::{Lock, Signature};
 use note::Addition;
-use replace::Outcome;
+use replace::Replaced;
 use sidecar::{SESSION, STATE, Staged, stage};
 
 /// Times that an edit is tried when an editor changes the file meanwhile.
@@ -403,13 +403,10 @@ impl Store {
             && !old.holds(&text)?
         {
             let occasion = change.occasion;
-            match replace::replace(&self.real_path, folder, lock, old, &text, &additions, occasion)? {
-                Outcome::Overtaken => return Ok(None),
-                Outcome::Replaced(replaced) => {
-                    update.warnings.extend(replaced.warnings);
-                    outweighed = Some(replaced.outweighing);
-                }
-            }
+            let replaced = replace::replace(&self.real_path, folder, lock, old, &text, &additions, occasion)?;
+            let Some(Replaced { warnings, outweighing }) = replaced else { return Ok(None) };
+            update.warnings.extend(warnings);
+            outweighed = Some(outweighing);
             update.written = true;
         }
         // The state before the session: a kill in between keeps memories of an ended episode, instead of

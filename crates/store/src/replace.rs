@@ -22,15 +22,7 @@ use crate::swap::{self, Placed};
 /// The role of the temporary file, in its name.
 const NEW: &str = "new";
 
-/// Result of an attempt to replace a file.
-pub(super) enum Outcome {
-    /// The new text is on disk.
-    Replaced(Replaced),
-    /// An editor has changed the file since it was read; nothing was written.
-    Overtaken,
-}
-
-/// A new text that is in place.
+/// A new text that is in place, on disk.
 pub(super) struct Replaced {
     /// Attributes that could not be kept.
     pub(super) warnings: Vec<StoreError>,
@@ -38,8 +30,9 @@ pub(super) struct Replaced {
     pub(super) outweighing: Option<Outweighing>,
 }
 
-/// Replaces the file for an occasion, and `additions` are to follow, in this order: temporary file, sync, sync of the lock with its note,
-/// backup, exchange, sync of the folder.
+/// Replaces the file for an occasion, and `additions` are to follow, in this order: temporary file, sync, sync of the lock
+/// with its note, backup, exchange, sync of the folder. `None` where an editor has changed the file since it was read: then
+/// nothing was written.
 pub(super) fn replace(
     path: &Path,
     sidecar: &Folder,
@@ -48,7 +41,7 @@ pub(super) fn replace(
     text: &str,
     additions: &[Addition],
     occasion: Option<Occasion>,
-) -> Result<Outcome, StoreError> {
+) -> Result<Option<Replaced>, StoreError> {
     let new = temporary_path(path, std::process::id(), NEW);
     let mut new = PendingFile::write(new, path, old.model(), text.as_bytes())?;
     let inode = platform::inode(&new.metadata().map_err(StoreError::write("write", path))?);
@@ -65,7 +58,7 @@ pub(super) fn replace(
     if let Some(metadata) = old.metadata() {
         // A backup made before this check would be of the editor's text, not of what we read.
         if !old.is_current()? {
-            return Ok(Outcome::Overtaken);
+            return Ok(None);
         }
         outweighing = backups::keep(sidecar, path, metadata, size, occasion)?;
     } else {
@@ -73,11 +66,11 @@ pub(super) fn replace(
         outweighing = backups::largest_outweighing(sidecar, size).unwrap_or_default();
     }
     if !old.is_current()? {
-        return Ok(Outcome::Overtaken);
+        return Ok(None);
     }
     Ok(match swap::place(path, sidecar, old, new)? {
-        Placed::Overtaken => Outcome::Overtaken,
-        Placed::InPlace => Outcome::Replaced(Replaced { warnings, outweighing }),
+        Placed::Overtaken => None,
+        Placed::InPlace => Some(Replaced { warnings, outweighing }),
     })
 }
 
