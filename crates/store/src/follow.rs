@@ -56,8 +56,9 @@ impl Follower {
         if rotated {
             let Parts { current, older, .. } = self.log.parts()?;
             // After two rotations, the older part came and went between two polls.
-            let missed =
-                older.filter(|older| !self.current.as_ref().is_some_and(|read| is_same(read, older)));
+            let missed = older.filter(|older| {
+                !self.current.as_ref().is_some_and(|read| platform::is_same_file(read, older))
+            });
             for part in [missed, current].into_iter().flatten() {
                 (self.current, self.offset) = (Some(part), 0);
                 self.read_on(&mut lines).map_err(|source| failed(&self.log, source))?;
@@ -89,9 +90,4 @@ impl Follower {
         lines.extend(new.map(|line| text_of(line).into_owned()));
         Ok(())
     }
-}
-
-fn is_same(one: &File, other: &File) -> bool {
-    let [one, other] = [one, other].map(File::metadata);
-    one.is_ok_and(|one| other.is_ok_and(|other| platform::is_same_file(&one, &other)))
 }

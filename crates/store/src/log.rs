@@ -17,7 +17,7 @@ use crate::at::{Access, Facts};
 use crate::error::{StoreError, unless_missing};
 use crate::folder::Folder;
 use crate::note::Addition;
-use crate::platform;
+use crate::platform::is_same_file;
 use crate::sidecar::{Sidecar, stage};
 
 /// Bytes of lines at which the current file becomes the older part.
@@ -173,12 +173,17 @@ impl LineLog {
         mut wanted: impl FnMut(&str) -> bool,
     ) -> Result<Vec<String>, StoreError> {
         let mut newest_first: Vec<String> = Vec::new();
-        if count > 0 {
-            self.visit_backwards(parts, end, |line| {
-                let line = text_of(line);
-                newest_first.extend(wanted(&line).then(|| line.into_owned()));
+        let ends = [None, None, end];
+        for ((file, name, skip_copies), end) in self.in_order(parts).into_iter().zip(ends).rev() {
+            let Some(file) = file.filter(|_| newest_first.len() < count) else { continue };
+            let visit = |line: &[u8]| {
+                if !is_passed_over(line, skip_copies) {
+                    let line = text_of(line);
+                    newest_first.extend(wanted(&line).then(|| line.into_owned()));
+                }
                 newest_first.len() < count
-            })?;
+            };
+            read_backwards(file, end, visit).map_err(StoreError::read(&self.path(name)))?;
         }
         newest_first.reverse();
         Ok(newest_first)
@@ -304,13 +309,7 @@ impl LineLog {
         let current = self.open_part(&folder, &self.current)?;
         let older = self.open_part(&folder, &self.older)?;
         // A rotation in between may have turned the file opened first into the older part.
-        let same = match (&current, &older) {
-            (Some(current), Some(older)) => {
-                let [current, older] = [current, older].map(File::metadata);
-                current.is_ok_and(|current| older.is_ok_and(|older| platform::is_same_file(&current, &older)))
-            }
-            _ => false,
-        };
+        let same = current.as_ref().zip(older.as_ref()).is_some_and(|(one, other)| is_same_file(one, other));
         // This file is opened last: a rotation in between repeats a line, and loses none.
         let carried = self.upkeep.carried.map_or(Ok(None), |(name, _)| folder.read(name))?;
         Ok(Parts { current, older: older.filter(|_| !same), carried })
@@ -355,27 +354,6 @@ impl LineLog {
 
     fn path(&self, name: &str) -> PathBuf {
         self.sidecar.folder().join(name)
-    }
-
-    /// Visits the lines from the last to the first, until `visit` returns `false`.
-    fn visit_backwards(
-        &self,
-        parts: &mut Parts,
-        end: Option<u64>,
-        mut visit: impl FnMut(&[u8]) -> bool,
-    ) -> Result<(), StoreError> {
-        let mut more = true;
-        let ends = [None, None, end];
-        for ((file, name, skip_copies), end) in self.in_order(parts).into_iter().zip(ends).rev() {
-            if let Some(file) = file.filter(|_| more) {
-                let mut visit_one = |line: &[u8]| {
-                    more = is_passed_over(line, skip_copies) || visit(line);
-                    more
-                };
-                read_backwards(file, end, &mut visit_one).map_err(StoreError::read(&self.path(name)))?;
-            }
-        }
-        Ok(())
     }
 }
 

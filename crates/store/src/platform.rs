@@ -7,9 +7,10 @@ use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::path::Path;
 
-/// True if both are names of one file on disk. Never true where files have no identity.
-pub(super) fn is_same_file(one: &Metadata, other: &Metadata) -> bool {
-    identity(one).is_some_and(|identity_of_one| Some(identity_of_one) == identity(other))
+/// True if both are one file on disk. Never true where files have no identity.
+pub(super) fn is_same_file(one: &File, other: &File) -> bool {
+    let [one, other] = [one, other].map(|file| file.metadata().ok().as_ref().and_then(identity));
+    one.is_some() && one == other
 }
 
 /// Device and inode.
