@@ -119,7 +119,7 @@ pub(super) fn keep(
     occasion: Option<Occasion>,
 ) -> Result<Option<Outweighing>, StoreError> {
     let error = |source| StoreError::Write { action: "keep a backup in", path: sidecar.path(FOLDER), source };
-    let folder = sidecar.folder(FOLDER)?.map_or_else(|| sidecar.make_folder(FOLDER), Ok)?;
+    let folder = sidecar.folder_or_new(FOLDER)?;
     folder.make_private().map_err(error)?;
     let mut present = numbered(&folder)?;
     if !is_kept(&folder, &present, metadata) {

@@ -70,6 +70,17 @@ impl Folder {
         made(self.handle.make_folder(name), &self.path(name), self.of_file, || self.folder(name))
     }
 
+    /// Opens a folder in this one, and makes it where it is missing.
+    pub(super) fn folder_or_new(&self, name: &str) -> Result<Folder, StoreError> {
+        self.folder(name)?.map_or_else(|| self.make_folder(name), Ok)
+    }
+
+    /// The first of these names that nothing in this folder has.
+    pub(super) fn free_name(&self, named: impl Fn(u64) -> String) -> String {
+        let free = (1..).map(named).find(|name| matches!(self.facts(name), Ok(None)));
+        free.expect("a folder has fewer files than there are numbers")
+    }
+
     /// The users to whom what stands in it may belong.
     fn hosts(&self) -> Hosts {
         Hosts { of_file: self.of_file, of_folder: None }

@@ -36,7 +36,7 @@ impl OtherFile {
     pub fn open(path: &Path) -> Result<OtherFile, StoreError> {
         if let Some(metadata) = unless_missing(fs::symlink_metadata(path)).map_err(StoreError::read(path))? {
             if !metadata.is_file() {
-                let what = if metadata.is_dir() { "a folder" } else { platform::describe_special(&metadata) };
+                let what = platform::describe_special(&metadata);
                 return Err(StoreError::NotAFile { path: path.to_owned(), what });
             }
             if metadata.len() > MAX_SIZE {

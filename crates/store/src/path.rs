@@ -19,7 +19,7 @@ pub(super) fn resolve(given: &Path) -> Result<PathBuf, StoreError> {
     match fs::metadata(given) {
         Ok(metadata) if metadata.is_file() => fs::canonicalize(given).map_err(StoreError::read(given)),
         Ok(metadata) => {
-            let what = if metadata.is_dir() { "a folder" } else { platform::describe_special(&metadata) };
+            let what = platform::describe_special(&metadata);
             Err(StoreError::NotAFile { path: given.to_owned(), what })
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => resolve_missing(given),

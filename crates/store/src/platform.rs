@@ -97,24 +97,20 @@ pub(super) fn exchange(_: &Path, _: &Path) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Names the kind of a path that is neither file nor folder.
-#[cfg(unix)]
+/// Names the kind of a path that is no file.
 pub(super) fn describe_special(metadata: &Metadata) -> &'static str {
-    use std::os::unix::fs::FileTypeExt;
     let file_type = metadata.file_type();
-    if file_type.is_fifo() {
-        "a pipe"
-    } else if file_type.is_socket() {
-        "a socket"
-    } else {
-        "a device"
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        if file_type.is_fifo() {
+            return "a pipe";
+        }
+        if file_type.is_socket() {
+            return "a socket";
+        }
     }
-}
-
-/// Names the kind of a path that is neither file nor folder.
-#[cfg(not(unix))]
-pub(super) fn describe_special(_: &Metadata) -> &'static str {
-    "a device"
+    if file_type.is_dir() { "a folder" } else { "a device" }
 }
 
 /// Creates a file that must not exist yet. A `private` one can be read by its owner only, until it gets

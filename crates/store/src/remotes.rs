@@ -48,10 +48,7 @@ impl<'a> Shelf<'a> {
     /// When another one still has it then, and when the sidecar cannot be made.
     pub fn lock(&self, limit: Duration) -> Result<Remotes, StoreError> {
         let (lock, sidecar) = Lock::acquire(self.sidecar, self.lock, limit)?;
-        let folder = match sidecar.folder(self.folder)? {
-            Some(folder) => folder,
-            None => sidecar.make_folder(self.folder)?,
-        };
+        let folder = sidecar.folder_or_new(self.folder)?;
         folder.make_private().map_err(StoreError::write("close to others", &folder.path("")))?;
         Ok(Remotes { _lock: lock, folder })
     }

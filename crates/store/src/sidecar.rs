@@ -273,12 +273,10 @@ impl Sidecar {
     /// Puts a damaged session under a free name, so that a new one can be written. Returns the warning.
     pub(super) fn set_session_aside(&self, folder: &Folder) -> Result<StoreError, StoreError> {
         let path = folder.path(SESSION);
-        let named = |number: u64| match number {
+        let aside = folder.free_name(|number| match number {
             1 => format!("{SESSION}.damaged"),
             number => format!("{SESSION}.damaged.{number}"),
-        };
-        let aside = (1..).map(named).find(|name| matches!(folder.facts(name), Ok(None)));
-        let aside = aside.expect("a folder has fewer files than there are numbers");
+        });
         folder.rename(SESSION, &aside).map_err(StoreError::write("set aside", &path))?;
         Ok(StoreError::SetAside { aside: folder.path(aside), path })
     }

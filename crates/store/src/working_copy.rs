@@ -31,10 +31,8 @@ pub struct WorkingCopy {
 impl WorkingCopy {
     /// Writes a text to a file of that folder.
     pub(super) fn new(folder: Arc<Folder>, text: &str) -> Result<WorkingCopy, StoreError> {
-        let named = |number: u32| format!("edit.{}.{number}.md", std::process::id());
         // A copy of an earlier edit that was kept stays.
-        let name = (1..).map(named).find(|name| matches!(folder.facts(name), Ok(None)));
-        let name = name.expect("a folder has fewer files than there are numbers");
+        let name = folder.free_name(|number| format!("edit.{}.{number}.md", std::process::id()));
         let path = folder.path(&name);
         let copy = WorkingCopy { folder, name, path, is_kept: false };
         let written = copy.folder.create(&copy.name).and_then(|mut file| file.write_all(text.as_bytes()));
