@@ -59,56 +59,37 @@ impl Index {
     pub(super) fn lists_it(&self) -> bool {
         bytes_of(&self.path, MAX_SIZE).is_some_and(|bytes| lists(&bytes, &self.prefix))
     }
-}
 
-impl Index {
-    /// All paths that the index lists, from the root of the work tree. An index of an unknown format, or one that is
-    /// split in two files, lists nothing.
-    pub fn paths(&self) -> Vec<Vec<u8>> {
-        let bytes = bytes_of(&self.path, MAX_SIZE);
-        let paths = |hash: usize| {
-            let mut paths = Vec::new();
-            any_path(bytes.as_deref()?, hash, |path, _| {
-                paths.push(path.to_owned());
+    /// All paths that the index lists, from the root of the work tree, each with the id of its blob. An index of an
+    /// unknown format, or one that is split in two files, lists nothing.
+    fn entries(&self) -> Vec<(Vec<u8>, Vec<u8>)> {
+        let bytes = bytes_of(&self.path, MAX_SIZE).unwrap_or_default();
+        let entries = |hash: usize| {
+            let mut entries = Vec::new();
+            any_path(&bytes, hash, |path, entry| {
+                entries.push((path.to_owned(), entry.get(40..40 + hash).unwrap_or_default().to_owned()));
                 false
             })?;
-            Some(paths)
+            Some(entries)
         };
-        HASHES.into_iter().find_map(paths).unwrap_or_default()
+        HASHES.into_iter().find_map(entries).unwrap_or_default()
+    }
+
+    /// All paths that the index lists, from the root of the work tree.
+    pub fn paths(&self) -> Vec<Vec<u8>> {
+        self.entries().into_iter().map(|(path, _)| path).collect()
     }
 
     /// The paths that the index lists with a blob, whose id may be abbreviated.
     pub fn paths_of_blob(&self, id: &str) -> Vec<Vec<u8>> {
-        let mut paths = Vec::new();
-        self.visit_blobs(|path, blob| {
-            if blob.starts_with(id) {
-                paths.push(path.to_owned());
-            }
-        });
-        paths
+        let mut entries = self.entries();
+        entries.retain(|(_, blob)| hex(blob).starts_with(id));
+        entries.into_iter().map(|(path, _)| path).collect()
     }
 
     /// The id of the blob that the index lists at a path.
     pub fn blob_of(&self, path: &[u8]) -> Option<String> {
-        let mut found = None;
-        self.visit_blobs(|listed, blob| {
-            if listed == path {
-                found = Some(blob.to_owned());
-            }
-        });
-        found
-    }
-
-    fn visit_blobs(&self, mut visit: impl FnMut(&[u8], &str)) {
-        let bytes = bytes_of(&self.path, MAX_SIZE).unwrap_or_default();
-        // Bytes that are no index with the first length of hashes would be visited up to where that shows.
-        let hash = HASHES.into_iter().find(|hash| any_path(&bytes, *hash, |_, _| false).is_some());
-        let Some(hash) = hash else { return };
-        any_path(&bytes, hash, |path, entry| {
-            let id = entry.get(40..40 + hash).unwrap_or_default();
-            visit(path, &id.iter().map(|byte| format!("{byte:02x}")).collect::<String>());
-            false
-        });
+        self.entries().iter().rfind(|(listed, _)| listed == path).map(|(_, blob)| hex(blob))
     }
 
     /// True if the repository names its objects by SHA-256.
@@ -182,6 +163,10 @@ impl Index {
     pub fn metadata(&self) -> Option<Metadata> {
         fs::metadata(&self.path).ok()
     }
+}
+
+fn hex(id: &[u8]) -> String {
+    id.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The folder of a repository. A further work tree has a folder with its own `HEAD` and index; branches and settings are
