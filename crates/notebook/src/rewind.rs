@@ -243,7 +243,7 @@ impl Draft<'_> {
         let last = played.turns.iter().rposition(stays);
         let turns = &played.turns[last.map_or(0, |last| last + 1)..];
         let Some(first) = turns.first() else { return Ok(None) };
-        let is_first = last.is_some() || first.number <= 1 || !self.journal().has_dropped()?;
+        let is_first = last.is_some() || first.number <= 1 || !self.journal().log().has_dropped()?;
         let mut lines: HashMap<&str, &str> =
             turns.iter().map(|turn| (turn.id.as_str(), turn.line.as_str())).collect();
         for Answer { resolves, id, line } in &played.answers {

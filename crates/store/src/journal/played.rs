@@ -93,8 +93,9 @@ impl Journal {
     /// When the journal cannot be read.
     pub fn turn_with_id(&self, id: &str) -> Result<Option<Value>, StoreError> {
         let quoted = format!("\"id\":{}", Value::from(id));
+        let has_id = |turn: PlayedTurn<'_>| turn.id.as_deref() == Some(id);
         let is_meant = |line: &str| {
-            line.contains(&quoted) && played_turn(line).is_some_and(|turn| turn.id.as_deref() == Some(id))
+            line.contains(&quoted) && Entry::parse(line).and_then(|entry| entry.turn).is_some_and(has_id)
         };
         let line = self.tail(1, is_meant)?.pop();
         Ok(line.and_then(|line| Entry::<Value>::parse(&line)?.turn))
@@ -135,15 +136,6 @@ impl Journal {
         self.visit(|line| aside.read_on(line))?;
         self.pending().iter().for_each(|line| aside.read_on(line));
         Ok(aside)
-    }
-
-    /// True if lines before those that are kept were dropped.
-    ///
-    /// # Errors
-    ///
-    /// When the journal cannot be read.
-    pub fn has_dropped(&self) -> Result<bool, StoreError> {
-        self.log.has_dropped()
     }
 
     /// The lines that a restore of the text with that hash sets aside, and those that it brings back: what counted when
@@ -281,14 +273,4 @@ fn turn_as_played(line: &str) -> Option<EarlierTurn> {
     let entry = line.contains("\"turn\":").then(|| Entry::parse(line)).flatten();
     let entry = entry.filter(|entry: &Entry<'_, Value>| entry.resolves.is_none() && entry.carried.is_none());
     entry.as_ref().and_then(EarlierTurn::of)
-}
-
-/// The entry of a line that may have a turn.
-fn recorded_turn(line: &str) -> Option<Entry<'_>> {
-    line.contains("\"turn\":").then(|| Entry::parse(line)).flatten()
-}
-
-/// The turn of a line.
-fn played_turn(line: &str) -> Option<PlayedTurn<'_>> {
-    recorded_turn(line)?.turn
 }
