@@ -43,8 +43,12 @@ pub struct Variables {
 
 impl Variables {
     fn get(&self, name: &str) -> Option<&str> {
-        let found = self.variables.iter().find(|(own, _)| own == name);
-        found.map(|(_, value)| value.as_str()).filter(|value| !value.trim().is_empty())
+        value_of(&self.variables, name).filter(|value| !value.trim().is_empty())
+    }
+
+    /// The value of the first of these variables that has one.
+    fn first(&self, names: &[&str]) -> Option<&str> {
+        names.iter().find_map(|name| self.get(name))
     }
 
     /// The variables as an object store's builder names its settings.
@@ -54,10 +58,9 @@ impl Variables {
     }
 }
 
-/// An object store that was opened; nothing was sent yet.
-pub(super) struct Opened {
-    pub(super) store: Arc<dyn ObjectStore>,
-    pub(super) key: String,
+/// The value of a name among pairs.
+fn value_of<'a>(pairs: &'a [(String, String)], name: &str) -> Option<&'a str> {
+    pairs.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
 }
 
 /// The machine that a remote copy is on; `None` where that is this one.
@@ -69,13 +72,11 @@ pub fn destination(url: &RemoteUrl, variables: &Variables) -> Option<Destination
 
 /// The address to which requests go.
 fn endpoint(cloud: Cloud, variables: &Variables) -> Option<Url> {
-    let profile = Profile::read(variables);
+    let profile = profile(variables);
     let own = match cloud {
         Cloud::S3 => variables
-            .get("AWS_ENDPOINT_URL_S3")
-            .or(variables.get("AWS_ENDPOINT_URL"))
-            .or(variables.get("AWS_ENDPOINT"))
-            .or(profile.get("endpoint_url")),
+            .first(&["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"])
+            .or(value_of(&profile, "endpoint_url")),
         Cloud::Gs => variables.get("STORAGE_EMULATOR_HOST"),
         Cloud::Az => return azure_endpoint(variables),
     };
@@ -88,30 +89,31 @@ fn endpoint(cloud: Cloud, variables: &Variables) -> Option<Url> {
 
 fn azure_endpoint(variables: &Variables) -> Option<Url> {
     let connection = connection_string(variables);
-    let named = |name: &str| connection.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str());
-    let own =
-        variables.get("AZURE_STORAGE_ENDPOINT").or(variables.get("AZURE_ENDPOINT")).or(named("BlobEndpoint"));
-    let account = variables
-        .get("AZURE_STORAGE_ACCOUNT_NAME")
-        .or(variables.get("AZURE_STORAGE_ACCOUNT"))
-        .or(named("AccountName"));
+    let own = variables.first(&["AZURE_STORAGE_ENDPOINT", "AZURE_ENDPOINT"]);
+    let own = own.or(value_of(&connection, "BlobEndpoint"));
+    let account = variables.first(&["AZURE_STORAGE_ACCOUNT_NAME", "AZURE_STORAGE_ACCOUNT"]);
+    let account = account.or(value_of(&connection, "AccountName"));
     let usual = || format!("https://{}.blob.core.windows.net", account.unwrap_or("azure"));
     Url::parse(&own.map_or_else(usual, str::to_owned)).ok()
 }
 
-/// Opens the store of an address.
+/// Opens the store of a bucket at the address `url`; nothing is sent yet.
 ///
 /// # Errors
 ///
 /// Where the variables and files name no usable store.
-pub(super) fn open_store(url: &RemoteUrl, variables: &Variables) -> Result<Opened, SyncError> {
-    let RemoteUrl::Object { cloud, bucket, key } = url else { return Err(SyncError::NoUrl) };
+pub(super) fn open_store(
+    url: &str,
+    cloud: Cloud,
+    bucket: &str,
+    variables: &Variables,
+) -> Result<Arc<dyn ObjectStore>, SyncError> {
     install_tls();
     let settings = |problem: object_store::Error| SyncError::Settings {
-        url: url.to_string(),
+        url: url.to_owned(),
         problem: memories_llm::redact::redacted(&problem.to_string()),
     };
-    let address = endpoint(*cloud, variables);
+    let address = endpoint(cloud, variables);
     let is_own = address.as_ref().is_some_and(is_loopback);
     let options = ClientOptions::new()
         .with_connect_timeout(CONNECT_TIMEOUT)
@@ -123,7 +125,7 @@ pub(super) fn open_store(url: &RemoteUrl, variables: &Variables) -> Result<Opene
         retry_timeout: RETRY_TIMEOUT,
         backoff: BackoffConfig::default(),
     };
-    let store: Arc<dyn ObjectStore> = match cloud {
+    Ok(match cloud {
         Cloud::S3 => {
             let builder = s3(variables).with_http_connector(connector).with_client_options(options);
             Arc::new(builder.with_retry(retry).with_bucket_name(bucket).build().map_err(settings)?)
@@ -136,12 +138,11 @@ pub(super) fn open_store(url: &RemoteUrl, variables: &Variables) -> Result<Opene
             let builder = az(variables).with_http_connector(connector).with_client_options(options);
             Arc::new(builder.with_retry(retry).with_container_name(bucket).build().map_err(settings)?)
         }
-    };
-    Ok(Opened { store, key: key.clone() })
+    })
 }
 
 fn s3(variables: &Variables) -> AmazonS3Builder {
-    let profile = Profile::read(variables);
+    let profile = profile(variables);
     let mut builder = AmazonS3Builder::new()
         .with_region(region(variables, &profile))
         // Not every store that speaks as S3 does deletes many objects at once.
@@ -157,7 +158,7 @@ fn s3(variables: &Variables) -> AmazonS3Builder {
         if is_key && variables.get("AWS_ACCESS_KEY_ID").is_some() {
             continue;
         }
-        if let Some(value) = profile.get(file) {
+        if let Some(value) = value_of(&profile, file) {
             builder = builder.with_config(key, value);
         }
     }
@@ -169,8 +170,8 @@ fn s3(variables: &Variables) -> AmazonS3Builder {
     builder
 }
 
-fn region(variables: &Variables, profile: &Profile) -> String {
-    let named = variables.get("AWS_REGION").or(variables.get("AWS_DEFAULT_REGION")).or(profile.get("region"));
+fn region(variables: &Variables, profile: &[(String, String)]) -> String {
+    let named = variables.first(&["AWS_REGION", "AWS_DEFAULT_REGION"]).or(value_of(profile, "region"));
     named.unwrap_or("us-east-1").to_owned()
 }
 
@@ -221,27 +222,18 @@ fn connection_string(variables: &Variables) -> Vec<(String, String)> {
     parts.filter_map(pair).collect()
 }
 
-/// The profile of AWS in `~/.aws/credentials` and `~/.aws/config`.
-#[derive(Default)]
-struct Profile(Vec<(String, String)>);
-
-impl Profile {
-    /// Reads `AWS_PROFILE`, else `default`. A file that cannot be read counts as missing, as for AWS's own tools.
-    fn read(variables: &Variables) -> Profile {
-        let name = variables.get("AWS_PROFILE").unwrap_or("default");
-        let file = |variable: &str, usual: &str| {
-            let own = variables.get(variable).map(PathBuf::from);
-            own.or_else(|| Some(variables.home.as_ref()?.join(".aws").join(usual)))
-        };
-        let of_config = if name == "default" { name.to_owned() } else { format!("profile {name}") };
-        let mut pairs = section(file("AWS_SHARED_CREDENTIALS_FILE", "credentials").as_deref(), name);
-        pairs.extend(section(file("AWS_CONFIG_FILE", "config").as_deref(), &of_config));
-        Profile(pairs)
-    }
-
-    fn get(&self, key: &str) -> Option<&str> {
-        self.0.iter().find(|(own, _)| own == key).map(|(_, value)| value.as_str())
-    }
+/// The profile of AWS in `~/.aws/credentials` and `~/.aws/config`: `AWS_PROFILE`, else `default`. A file that cannot be
+/// read counts as missing, as for AWS's own tools.
+fn profile(variables: &Variables) -> Vec<(String, String)> {
+    let name = variables.get("AWS_PROFILE").unwrap_or("default");
+    let file = |variable: &str, usual: &str| {
+        let own = variables.get(variable).map(PathBuf::from);
+        own.or_else(|| Some(variables.home.as_ref()?.join(".aws").join(usual)))
+    };
+    let of_config = if name == "default" { name.to_owned() } else { format!("profile {name}") };
+    let mut pairs = section(file("AWS_SHARED_CREDENTIALS_FILE", "credentials").as_deref(), name);
+    pairs.extend(section(file("AWS_CONFIG_FILE", "config").as_deref(), &of_config));
+    pairs
 }
 
 /// The pairs of a section of a file; none where it is not there.

@@ -14,7 +14,7 @@ use object_store::{
 };
 use tokio::runtime::Runtime;
 
-use crate::credentials::{Opened, Variables, open_store};
+use crate::credentials::{Variables, open_store};
 use crate::error::SyncError;
 use crate::failure::error_of;
 use crate::remote::{Fetched, Item, Put, Remote, Version, file_of, machine_of};
@@ -38,7 +38,8 @@ impl ObjectRemote {
     pub(super) fn open(url: &RemoteUrl, variables: &Variables) -> Result<ObjectRemote, SyncError> {
         let shown = url.to_string();
         let settings = |problem: String| SyncError::Settings { url: shown.clone(), problem };
-        let Opened { store, key } = open_store(url, variables)?;
+        let RemoteUrl::Object { cloud, bucket, key } = url else { return Err(SyncError::NoUrl) };
+        let store = open_store(&shown, *cloud, bucket, variables)?;
         let path = Path::parse(key).map_err(|error| settings(error.to_string()))?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| settings(error.to_string()))?;
@@ -47,6 +48,14 @@ impl ObjectRemote {
 
     fn error(&self, error: &Error) -> SyncError {
         error_of(&self.url, error)
+    }
+
+    /// The answer to a request; `None` where there is nothing.
+    fn unless_missing<T>(&self, answer: Result<T, Error>) -> Result<Option<T>, SyncError> {
+        match answer.map_err(|error| self.error(&error)) {
+            Err(SyncError::Nothing { .. }) => Ok(None),
+            answer => answer.map(Some),
+        }
     }
 
     fn path_of(&self, item: Item<'_>) -> Path {
@@ -73,15 +82,10 @@ impl Remote for ObjectRemote {
         let if_none_match = known.and_then(|known| known.e_tag.clone());
         let options = GetOptions { if_none_match, ..GetOptions::default() };
         let got = match self.runtime.block_on(self.store.get_opts(&self.path_of(item), options)) {
-            Ok(got) => got,
             Err(Error::NotModified { .. }) => return Ok(Fetched::Unchanged),
-            Err(error) => {
-                return match self.error(&error) {
-                    SyncError::Nothing { .. } => Ok(Fetched::Missing),
-                    error => Err(error),
-                };
-            }
+            got => self.unless_missing(got)?,
         };
+        let Some(got) = got else { return Ok(Fetched::Missing) };
         let size = got.meta.size;
         if size > MAX_BYTES {
             return Err(SyncError::TooLarge { url: self.url.clone(), bytes: size });
@@ -97,6 +101,7 @@ impl Remote for ObjectRemote {
     }
 
     fn put(&self, item: Item<'_>, text: &str, old: Option<&Version>) -> Result<Put, SyncError> {
+        let update = |old: &Version| UpdateVersion { e_tag: old.e_tag.clone(), version: old.version.clone() };
         let mode = old.map_or(PutMode::Create, |old| PutMode::Update(update(old)));
         let kind = if item == Item::Text { "text/markdown; charset=utf-8" } else { "application/json" };
         let attributes = Attributes::from_iter([(Attribute::ContentType, kind)]);
@@ -119,25 +124,13 @@ impl Remote for ObjectRemote {
     fn machines(&self) -> Result<BTreeMap<String, Version>, SyncError> {
         let folder = self.machines_path();
         let listed = self.store.list(Some(&folder)).take(MAX_MACHINES).try_collect::<Vec<_>>();
-        let listed = match self.runtime.block_on(listed) {
-            Ok(listed) => listed,
-            Err(error) => {
-                return match self.error(&error) {
-                    SyncError::Nothing { .. } => Ok(BTreeMap::new()),
-                    error => Err(error),
-                };
-            }
-        };
+        let listed = self.unless_missing(self.runtime.block_on(listed))?.unwrap_or_default();
         let named = listed.into_iter().filter_map(|meta| {
             let name = machine_of(meta.location.filename()?)?.to_owned();
             Some((name, Version { e_tag: meta.e_tag, version: meta.version }))
         });
         Ok(named.collect())
     }
-}
-
-fn update(version: &Version) -> UpdateVersion {
-    UpdateVersion { e_tag: version.e_tag.clone(), version: version.version.clone() }
 }
 
 /// True if a write was refused because its condition is not met.
