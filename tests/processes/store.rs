@@ -12,7 +12,6 @@ mod saves;
 mod synced;
 mod trust;
 
-use std::convert::Infallible;
 use std::fs;
 use std::io::Read;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -21,7 +20,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::program::{names, skipped};
 use memories::journal::Journal;
-use memories::store::{Change, State, Store, StoreError, Update, UpdateError};
+use memories::store::{Change, State, Store, StoreError, Update};
 use memories::types::hint::{Hint, Remedy};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -39,7 +38,7 @@ fn open(path: &Path) -> Store {
     Store::open(path, LIMIT).unwrap()
 }
 
-fn try_write(store: &Store, text: &str) -> Result<Update<()>, UpdateError<Infallible>> {
+fn try_write(store: &Store, text: &str) -> Result<Update<()>, StoreError> {
     store.update(|_, _| Ok(Change::to(text.to_owned(), ())))
 }
 
@@ -54,11 +53,8 @@ fn newest(store: &Store) -> PathBuf {
     store.backups().unwrap()[0].path.clone()
 }
 
-fn store_error<T, E>(result: Result<Update<T>, UpdateError<E>>) -> StoreError {
-    match result {
-        Err(UpdateError::Store(error)) => error,
-        _ => panic!("an error of the store was expected"),
-    }
+fn store_error<T>(result: Result<Update<T>, StoreError>) -> StoreError {
+    result.err().expect("an error of the store")
 }
 
 /// The change with a line for the journal.
@@ -94,7 +90,7 @@ fn the_first_write_makes_the_file_and_its_sidecar_but_no_backup() {
     let update = store
         .update(|text, _| {
             assert_eq!(text, None);
-            Ok::<_, Infallible>(Change::to("one\n".to_owned(), 7))
+            Ok::<_, StoreError>(Change::to("one\n".to_owned(), 7))
         })
         .unwrap();
     assert_eq!((update.value, update.written, update.warnings.len()), (7, true, 0));
@@ -175,9 +171,9 @@ fn nothing_is_written_where_nothing_changes() {
     write(&store, "two");
     let inode = fs::metadata(&path).unwrap().ino();
     assert!(!try_write(&store, "two").unwrap().written);
-    assert!(!store.update(|_, _| Ok::<_, Infallible>(Change::unchanged(()))).unwrap().written);
-    let failed = store.update(|_, _| Err::<Change<()>, _>("no"));
-    assert!(matches!(failed, Err(UpdateError::Edit("no"))));
+    assert!(!store.update(|_, _| Ok::<_, StoreError>(Change::unchanged(()))).unwrap().written);
+    let failed = store.update(|_, _| Err::<Change<()>, Box<dyn std::error::Error>>("no".into()));
+    assert_eq!(failed.unwrap_err().to_string(), "no");
     assert_eq!(fs::metadata(&path).unwrap().ino(), inode);
     assert_eq!(fs::read_to_string(newest(&store)).unwrap(), "one");
     assert_eq!(store.backups().unwrap().len(), 1);
@@ -237,7 +233,7 @@ fn journal_state_and_session_go_with_the_change() {
         assert!(journal_lines(&store).is_empty());
         let change =
             Change::to("text".to_owned(), ()).with_state(state.clone()).with_session("fleeting".to_owned());
-        Ok::<_, Infallible>(with_line(
+        Ok::<_, StoreError>(with_line(
             &store,
             with_line(&store, change, json!({"turn": 1})),
             json!({"turn": 2, "id": "2", "outcome": "queued"}),
@@ -249,7 +245,7 @@ fn journal_state_and_session_go_with_the_change() {
     assert_eq!(journal_lines(&store).last(), Some(&json!({"turn": 2, "id": "2", "outcome": "queued"})));
     assert_eq!(Journal::of(&store).queued().unwrap().len(), 1);
     let change = || with_line(&store, Change::unchanged(()), json!({"turn": 3, "resolves": "2"}));
-    assert!(!store.update(|_, _| Ok::<_, Infallible>(change())).unwrap().written);
+    assert!(!store.update(|_, _| Ok::<_, StoreError>(change())).unwrap().written);
     assert!(Journal::of(&store).queued().unwrap().is_empty());
     assert_eq!(journal_lines(&store).len(), 3);
     assert_eq!(names(store.folder()), ["journal.jsonl", "lock", "session.md", "state.json"]);

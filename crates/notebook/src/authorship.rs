@@ -173,7 +173,7 @@ mod tests {
     use super::*;
     use crate::authors::Authors;
     use memories_document::types::Category;
-    use memories_store::{Change, Store, StoreError, UpdateError};
+    use memories_store::{Change, Store, StoreError};
 
     fn memory(text: &str) -> Memory {
         Memory::new(Category::note(), "Rope", text)
@@ -212,8 +212,7 @@ mod tests {
         let change = |_: Option<String>, _: &_| {
             Ok::<_, StoreError>(Change::unchanged(()).with_lines(&log_of(sidecar), lines.clone()))
         };
-        let update: Result<_, UpdateError<StoreError>> = store.update(change);
-        let _ = update.unwrap();
+        let _ = store.update(change).unwrap();
         let (one, all) = (Authorship::of(sidecar), Authors::read(sidecar));
         use Author::{Model, Person, Program, Seed};
         for (text, author) in texts.into_iter().zip([Program, Person, Model, Seed, Program]) {

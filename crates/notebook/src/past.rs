@@ -14,7 +14,7 @@ use memories_document::types::instant::{Instant, is_day};
 use memories_store::journal::Journal;
 use memories_store::journal::change::{FileChange, text_hash};
 use memories_store::journal::entry::Entry;
-use memories_store::{Change, State, Store, StoreError, UpdateError};
+use memories_store::{Change, State, Store, StoreError};
 
 /// A moment, as a person names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,9 +100,7 @@ impl Past {
                 None => change,
             })
         });
-        written.map(|_| ()).map_err(|error| match error {
-            UpdateError::Store(error) | UpdateError::Edit(error) => error,
-        })
+        written.map(|_| ())
     }
 }
 

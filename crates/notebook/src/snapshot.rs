@@ -344,14 +344,13 @@ mod tests {
 
     use super::*;
     use memories_document::types::Persistence;
-    use memories_store::{Change, UpdateError};
+    use memories_store::Change;
 
     fn write(store: &Store, text: &str, session: &str) {
         let change = |_: Option<String>, _: &_| {
             Ok::<_, StoreError>(Change::to(text.to_owned(), ()).with_session(session.to_owned()))
         };
-        let update: Result<_, UpdateError<StoreError>> = store.update(change);
-        let _ = update.unwrap();
+        let _ = store.update(change).unwrap();
     }
 
     #[test]

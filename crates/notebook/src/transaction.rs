@@ -27,7 +27,7 @@ use memories_document::types::{Author, Moment, Outcome, Writer};
 use memories_document::{Document, DocumentError};
 use memories_store::journal::Journal;
 use memories_store::journal::entry::{Entry, RECORD};
-use memories_store::{Change, Index, State, Store, StoreError, Update, UpdateError};
+use memories_store::{Change, Index, State, Store, StoreError, Update};
 
 /// The version of the journal's lines.
 const VERSION: u32 = 1;
@@ -151,14 +151,10 @@ impl Notebook {
         command: &'static str,
         mut edit: impl FnMut(&mut Draft<'_>) -> Result<T, E>,
     ) -> Result<Written<T>, E> {
-        let update = self.store.update(|text, _| {
+        let Update { value, written, warnings } = self.store.update(|text, _| {
             let mut draft = self.draft(command, text)?;
             let value = edit(&mut draft)?;
-            Ok(draft.into_change(value)?)
-        });
-        let Update { value, written, warnings } = update.map_err(|error: UpdateError<E>| match error {
-            UpdateError::Store(error) => error.into(),
-            UpdateError::Edit(error) => error,
+            Ok::<_, E>(draft.into_change(value)?)
         })?;
         Ok(Written { value, written, warnings: warnings.iter().map(ToString::to_string).collect() })
     }

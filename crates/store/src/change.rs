@@ -73,15 +73,3 @@ pub struct Update<T> {
     /// neither file nor session nor state is new, they are errors instead. Also a state that outweighs the file.
     pub warnings: Vec<StoreError>,
 }
-
-/// The reason why an update failed. The file is unchanged, except after [`StoreError::NotConfirmed`] and
-/// where only the session could not be put in place.
-#[derive(Debug, thiserror::Error)]
-pub enum UpdateError<E> {
-    /// The file could not be read or written.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The edit itself failed.
-    #[error(transparent)]
-    Edit(E),
-}

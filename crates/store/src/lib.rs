@@ -25,7 +25,7 @@
 //!
 //! ```
 //! use std::time::Duration;
-//! use memories_store::{Change, Store, StoreError, UpdateError};
+//! use memories_store::{Change, Store, StoreError};
 //!
 //! let folder = tempfile::tempdir()?;
 //! let store = Store::open(folder.path().join("Memories.md"), Duration::from_secs(10))?;
@@ -82,7 +82,7 @@ pub use atomic_write::{Existing, create_folder, write_file, write_script};
 pub use backups::Backup;
 pub use below::{Below, read_below, slashed};
 use change::NewLines;
-pub use change::{Change, Update, UpdateError};
+pub use change::{Change, Update};
 pub use command_log::CommandLog;
 pub use error::{Foreign, StoreError};
 pub use file_version::{OpenFiles, text_of};
@@ -277,14 +277,18 @@ impl Store {
     /// The edit must not ask a model, because all other writers wait, and must not update this file
     /// itself, because it would wait for its own lock. Where there is no folder for the lock yet, the edit
     /// is first called without one: so an edit that fails leaves nothing behind.
-    pub fn update<T, E>(
+    ///
+    /// # Errors
+    ///
+    /// Errors of the edit, and of reading and writing. The file is unchanged then, except after
+    /// [`StoreError::NotConfirmed`] and where only the session could not be put in place.
+    pub fn update<T, E: From<StoreError>>(
         &self,
         mut edit: impl FnMut(Option<String>, &Sidecar) -> Result<Change<T>, E>,
-    ) -> Result<Update<T>, UpdateError<E>> {
+    ) -> Result<Update<T>, E> {
         let mut try_edit = |last_size| {
             let (text, version) = settled::take(&self.real_path, last_size)?;
-            let change = edit(text, &self.sidecar).map_err(UpdateError::Edit)?;
-            Ok::<_, UpdateError<E>>((version, change))
+            Ok::<_, E>((version, edit(text, &self.sidecar)?))
         };
         let mut first = if self.sidecar.open()?.is_some() { None } else { Some(try_edit(0)?) };
         let mut last_size = first.as_ref().map_or(0, |(version, _)| version.size());
@@ -307,8 +311,7 @@ impl Store {
             }
             lock.sign(last.not_yet_written()).map_err(failed_lock(&folder))?;
         }
-        let error = StoreError::KeepsChanging { path: self.path.clone(), tries: MAX_TRIES };
-        Err(UpdateError::Store(error))
+        Err(StoreError::KeepsChanging { path: self.path.clone(), tries: MAX_TRIES }.into())
     }
 
     /// Keeps the bytes of a search index, [`INDEX`] or [`SERVED_INDEX`], beside the file. Returns `false`

@@ -75,7 +75,7 @@ fn measured(likenesses: &[f32]) -> Vec<[f64; 3]> {
             memory.provenance.turns = value["turn"].as_u64().map(Span::one);
             document.add(&Scope::Location(value["location"].as_u64().unwrap()), text("place"), &memory)?;
         }
-        Ok::<_, memories::document::DocumentError>(Change::to(document.into_text()?, ()))
+        Ok::<_, Box<dyn std::error::Error>>(Change::to(document.into_text()?, ()))
     });
     assert!(update.unwrap().written);
     let injector =

@@ -8,7 +8,7 @@ use super::*;
 fn write_in(store: &Store, episode: u64, text: &str) {
     let occasion = Occasion { command: "record".to_owned(), episode, text: format!("to {}", text.len()) };
     let update = store
-        .update(|_, _| Ok::<_, Infallible>(Change::to(text.to_owned(), ()).with_occasion(occasion.clone())))
+        .update(|_, _| Ok::<_, StoreError>(Change::to(text.to_owned(), ()).with_occasion(occasion.clone())))
         .unwrap();
     assert!(update.written && update.warnings.is_empty(), "{:?}", update.warnings);
 }

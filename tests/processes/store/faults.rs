@@ -21,7 +21,7 @@ fn add_line_during(store: &Store, editor: impl Fn()) -> (u32, Update<()>) {
             editor();
         }
         let change = Change::to(text.unwrap_or_default() + "ours\n", ());
-        Ok::<_, Infallible>(with_line(store, change, json!({"call": calls})).with_session(calls.to_string()))
+        Ok::<_, StoreError>(with_line(store, change, json!({"call": calls})).with_session(calls.to_string()))
     });
     (calls, update.unwrap())
 }
@@ -89,7 +89,7 @@ fn an_editor_that_never_rests_is_given_way_to() {
     let error = store_error(store.update(|text, _| {
         calls += 1;
         append(&path, "x");
-        Ok::<_, Infallible>(with_line(&store, Change::to(text.unwrap() + "ours", ()), json!({})))
+        Ok::<_, StoreError>(with_line(&store, Change::to(text.unwrap() + "ours", ()), json!({})))
     }));
     assert!(matches!(error, StoreError::KeepsChanging { tries: 10, .. }), "{error:?}");
     assert_eq!(error.advice().remedy, Remedy::Retry);
@@ -109,14 +109,14 @@ fn what_cannot_be_kept_beside_a_written_file_is_a_warning() {
     }
     let with_all = |change: Change<()>| with_line(&store, change, json!({})).with_state(State::default());
     let update =
-        store.update(|_, _| Ok::<_, Infallible>(with_all(Change::to("two".to_owned(), ())))).unwrap();
+        store.update(|_, _| Ok::<_, StoreError>(with_all(Change::to("two".to_owned(), ())))).unwrap();
     assert!(update.written);
     assert_eq!(update.warnings.len(), 2, "{:?}", update.warnings);
     assert!(update.warnings.iter().all(|warning| !warning.hint().is_empty()));
     assert_eq!(fs::read_to_string(&path).unwrap(), "two");
     assert_eq!(fs::read_to_string(newest(&store)).unwrap(), "one");
     // Where these are all there is to write, they are what failed.
-    store_error(store.update(|_, _| Ok::<_, Infallible>(with_all(Change::unchanged(())))));
+    store_error(store.update(|_, _| Ok::<_, StoreError>(with_all(Change::unchanged(())))));
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn leftovers_of_a_killed_writer_are_swept() {
         fs::write(folder.path().join(name), "half a te").unwrap();
     }
     fs::write(store.folder().join("state.json.new"), "{").unwrap();
-    let update = store.update(|_, _| Ok::<_, Infallible>(Change::unchanged(()).with_state(State::default())));
+    let update = store.update(|_, _| Ok::<_, StoreError>(Change::unchanged(()).with_state(State::default())));
     assert!(update.unwrap().warnings.is_empty());
     assert_eq!(
         names(folder.path()),
@@ -197,7 +197,7 @@ fn what_a_killed_writer_staged_is_swept() {
         fs::write(store.folder().join(name), "{\n").unwrap();
     }
     let change = || with_line(&store, Change::to("two".to_owned(), ()), json!({}));
-    assert!(store.update(|_, _| Ok::<_, Infallible>(change())).unwrap().warnings.is_empty());
+    assert!(store.update(|_, _| Ok::<_, StoreError>(change())).unwrap().warnings.is_empty());
     assert_eq!(names(store.folder()), ["backups", "journal.jsonl", "lock"]);
 }
 
@@ -207,11 +207,11 @@ fn a_session_stays_where_the_state_cannot_be_replaced() {
     let (_folder, path) = empty_folder();
     let store = open(&path);
     let session = Change::unchanged(()).with_session("fleeting".to_owned());
-    let _ = store.update(|_, _| Ok::<_, Infallible>(session.clone())).unwrap();
+    let _ = store.update(|_, _| Ok::<_, StoreError>(session.clone())).unwrap();
     fs::create_dir(store.folder().join("state.json")).unwrap();
     assert!(matches!(store.sidecar().state().1, Some(StoreError::Read { .. })));
     let end = Change::unchanged(()).with_session(String::new()).with_state(State::default());
-    store_error(store.update(|_, _| Ok::<_, Infallible>(end.clone())));
+    store_error(store.update(|_, _| Ok::<_, StoreError>(end.clone())));
     assert_eq!(store.sidecar().session().unwrap().as_deref(), Some("fleeting"));
     assert_eq!(names(store.folder()), ["lock", "session.md", "state.json"]);
 }
@@ -225,7 +225,7 @@ fn a_damaged_session_is_set_aside_and_none_that_was_before() {
     let session = store.folder().join("session.md");
     let update = |text: &str| {
         let change = Change::unchanged(()).with_session(text.to_owned());
-        store.update(|_, _| Ok::<_, Infallible>(change.clone())).unwrap().warnings
+        store.update(|_, _| Ok::<_, StoreError>(change.clone())).unwrap().warnings
     };
     fs::write(&session, b"## World\xff").unwrap();
     let warnings = update("first");
@@ -265,7 +265,7 @@ fn a_journal_that_fails_behind_a_session_is_a_warning() {
     write(&store, "one");
     fs::create_dir(store.folder().join("journal.jsonl")).unwrap();
     let change = with_line(&store, Change::unchanged(()).with_session("fleeting".to_owned()), json!({}));
-    let update = store.update(|_, _| Ok::<_, Infallible>(change.clone())).unwrap();
+    let update = store.update(|_, _| Ok::<_, StoreError>(change.clone())).unwrap();
     assert_eq!((update.written, update.warnings.len()), (false, 1));
     assert_eq!(store.sidecar().session().unwrap().as_deref(), Some("fleeting"));
 }
@@ -329,8 +329,7 @@ fn a_full_disk_leaves_the_old_file_and_no_rubbish() {
         let text = format!("{number} ").repeat(8000);
         match try_write(&store, &text) {
             Ok(_) => last = text,
-            Err(UpdateError::Store(error)) => return Some(error),
-            Err(UpdateError::Edit(never)) => match never {},
+            Err(error) => return Some(error),
         }
         None
     });
@@ -351,7 +350,7 @@ fn a_journal_on_a_full_disk_is_taken_back_whole() {
     };
     let store = open(&mount.folder.path().join("Memories.md"));
     let line = || json!({"text": "x".repeat(5000)});
-    let add = || store.update(|_, _| Ok::<_, Infallible>(with_line(&store, Change::unchanged(()), line())));
+    let add = || store.update(|_, _| Ok::<_, StoreError>(with_line(&store, Change::unchanged(()), line())));
     let added = (0..100).take_while(|_| add().is_ok()).count();
     let journal = fs::read(store.folder().join("journal.jsonl")).unwrap();
     assert!(added > 3 && journal.ends_with(b"}\n"));

@@ -85,7 +85,7 @@ fn two_files_of_one_folder_do_not_share_anything() {
     let store = Store::open(&path, Duration::ZERO).unwrap();
     let update = other.update(|_, _| {
         write(&store, "inside");
-        Ok::<_, Infallible>(Change::to("outside".to_owned(), ()))
+        Ok::<_, StoreError>(Change::to("outside".to_owned(), ()))
     });
     assert!(update.unwrap().written);
     assert_eq!(names(folder.path()), [".memories", "Memories.md", "Other.md"]);

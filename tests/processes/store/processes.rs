@@ -42,12 +42,12 @@ fn play_a_role() {
         },
         "hold" => {
             // Once there is a folder for the lock, an edit is called only under it.
-            let first = store.update(|_, _| Ok::<_, Infallible>(Change::unchanged(())));
+            let first = store.update(|_, _| Ok::<_, StoreError>(Change::unchanged(())));
             assert!(!first.unwrap().written);
             let held = store.update(|_, _| {
                 say("held");
                 io::stdin().read_line(&mut String::new()).unwrap();
-                Ok::<_, Infallible>(Change::unchanged(()))
+                Ok::<_, StoreError>(Change::unchanged(()))
             });
             assert!(!held.unwrap().written);
         }
@@ -59,7 +59,7 @@ fn play_a_role() {
     }
 }
 
-fn say_how_it_went(result: Result<Update<()>, UpdateError<Infallible>>) {
+fn say_how_it_went(result: Result<Update<()>, StoreError>) {
     match result {
         Ok(update) => say(&format!("written, {} warnings", update.warnings.len())),
         Err(error) => say(&format!("failed: {error}")),
@@ -81,7 +81,7 @@ fn hear(output: &mut impl BufRead, beginning: &str) -> Option<String> {
 fn increment(store: &Store) {
     let update = store.update(|text, _| {
         let number: u32 = text.map_or(0, |text| text.parse().unwrap());
-        Ok::<_, Infallible>(with_line(
+        Ok::<_, StoreError>(with_line(
             store,
             Change::to((number + 1).to_string(), ()),
             json!({"number": number + 1}),
@@ -95,7 +95,7 @@ fn add_line(store: &Store) -> usize {
     let update = store.update(|text, _| {
         let text = text.unwrap_or_else(|| "padding\n".repeat(12_500));
         let number = text.lines().count() - 12_500 + 1;
-        Ok::<_, Infallible>(Change::to(format!("{text}{number}\n"), number))
+        Ok::<_, StoreError>(Change::to(format!("{text}{number}\n"), number))
     });
     update.unwrap().value
 }

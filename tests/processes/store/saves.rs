@@ -17,7 +17,7 @@ fn add_line(store: &Store) -> thread::JoinHandle<()> {
     let writer = thread::spawn(move || {
         sender.send(()).unwrap();
         let update =
-            store.update(|text, _| Ok::<_, Infallible>(Change::to(text.unwrap_or_default() + "ours\n", ())));
+            store.update(|text, _| Ok::<_, StoreError>(Change::to(text.unwrap_or_default() + "ours\n", ())));
         assert!(update.unwrap().warnings.is_empty());
     });
     begun.recv().unwrap();
@@ -100,7 +100,7 @@ fn a_file_that_is_removed_while_a_first_writer_edits_it_is_read_when_it_is_creat
                     fs::remove_file(&edited).unwrap();
                     removed.send(()).unwrap();
                 }
-                Ok::<_, Infallible>(Change::to(text.unwrap_or_default() + "ours\n", ()))
+                Ok::<_, StoreError>(Change::to(text.unwrap_or_default() + "ours\n", ()))
             };
             assert!(writer.update(edit).unwrap().written);
         });

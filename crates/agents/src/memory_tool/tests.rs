@@ -15,7 +15,7 @@ use memories_document::Document;
 use memories_document::check::problems;
 use memories_document::types::Scope;
 use memories_notebook::{Clock, Notebook};
-use memories_store::{Change, Store, StoreError, UpdateError};
+use memories_store::{Change, Store, StoreError};
 
 /// Sections of others, around those of the tool.
 const OTHERS: &str = "# Notes\n\n## World\n\n### Memories\n\n**[DANGER - CORE] War** *(Ep1)*\nIt is near.\n\n---\n\n\
@@ -40,8 +40,7 @@ impl Place {
     /// Gives the file another text, as a person's editor would.
     fn save(&self, text: &str) {
         let change = |_: Option<String>, _: &_| Ok::<_, StoreError>(Change::to(text.to_owned(), ()));
-        let update: Result<_, UpdateError<StoreError>> = self.notebook.store().update(change);
-        let _ = update.unwrap();
+        let _ = self.notebook.store().update(change).unwrap();
     }
 
     fn path(&self) -> PathBuf {
