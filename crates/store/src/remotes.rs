@@ -23,7 +23,7 @@ pub struct Shelf<'a> {
 /// Ending of a file that is being written.
 const TEMPORARY: &str = ".new";
 
-/// The right to write such a folder, with its texts.
+/// The right to write such a folder.
 #[derive(Debug)]
 pub struct Remotes {
     _lock: Lock,
@@ -53,22 +53,30 @@ impl<'a> Shelf<'a> {
         Ok(Remotes { _lock: lock, folder })
     }
 
-    /// A text that is kept, for a process that only looks; `None` where there is none.
+    /// A text that is kept; `None` where there is none.
     ///
     /// # Errors
     ///
     /// When it cannot be read, or is not UTF-8.
     pub fn read(&self, name: &str) -> Result<Option<String>, StoreError> {
-        self.look()?.map_or(Ok(None), |folder| read(&folder, name))
+        let Some(folder) = self.look()? else { return Ok(None) };
+        let Some(bytes) = folder.read_bytes(name)? else { return Ok(None) };
+        String::from_utf8(bytes).map(Some).map_err(|error| {
+            let source = std::io::Error::new(std::io::ErrorKind::InvalidData, error);
+            StoreError::Read { path: folder.path(name), source }
+        })
     }
 
-    /// The names of all texts that are kept, for a process that only looks.
+    /// The names of all texts that are kept.
     ///
     /// # Errors
     ///
     /// When the folder cannot be read.
     pub fn names(&self) -> Result<Vec<String>, StoreError> {
-        self.look()?.map_or(Ok(Vec::new()), |folder| names(&folder))
+        let Some(folder) = self.look()? else { return Ok(Vec::new()) };
+        let names = folder.names().map_err(StoreError::read(&folder.path("")))?;
+        let names = names.into_iter().filter_map(|name| name.into_string().ok());
+        Ok(names.filter(|name| !name.ends_with(TEMPORARY)).collect())
     }
 
     fn look(&self) -> Result<Option<Folder>, StoreError> {
@@ -77,15 +85,6 @@ impl<'a> Shelf<'a> {
 }
 
 impl Remotes {
-    /// A text that is kept; `None` where there is none.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be read, or is not UTF-8.
-    pub fn read(&self, name: &str) -> Result<Option<String>, StoreError> {
-        read(&self.folder, name)
-    }
-
     /// Keeps a text under a name.
     ///
     /// # Errors
@@ -102,15 +101,6 @@ impl Remotes {
         self.folder.sync()
     }
 
-    /// The names of all texts that are kept.
-    ///
-    /// # Errors
-    ///
-    /// When the folder cannot be read.
-    pub fn names(&self) -> Result<Vec<String>, StoreError> {
-        names(&self.folder)
-    }
-
     /// Removes a text.
     ///
     /// # Errors
@@ -121,20 +111,6 @@ impl Remotes {
             .map_err(StoreError::write("remove", &self.folder.path(name)))?;
         Ok(())
     }
-}
-
-fn names(folder: &Folder) -> Result<Vec<String>, StoreError> {
-    let names = folder.names().map_err(StoreError::read(&folder.path("")))?;
-    let names = names.into_iter().filter_map(|name| name.into_string().ok());
-    Ok(names.filter(|name| !name.ends_with(TEMPORARY)).collect())
-}
-
-fn read(folder: &Folder, name: &str) -> Result<Option<String>, StoreError> {
-    let Some(bytes) = folder.read_bytes(name)? else { return Ok(None) };
-    String::from_utf8(bytes).map(Some).map_err(|error| {
-        let source = std::io::Error::new(std::io::ErrorKind::InvalidData, error);
-        StoreError::Read { path: folder.path(name), source }
-    })
 }
 
 #[cfg(test)]
@@ -150,17 +126,12 @@ mod tests {
         let remotes = shelf.lock(Duration::ZERO).unwrap();
         remotes.keep("a.md", "one").unwrap();
         remotes.keep("a.md", "two").unwrap();
-        assert_eq!(
-            (remotes.read("a.md").unwrap().as_deref(), remotes.names().unwrap().len()),
-            (Some("two"), 1)
-        );
-        let shelf = Shelf::remotes(&sidecar);
-        assert_eq!(shelf.read("a.md").unwrap().as_deref(), Some("two"));
+        assert_eq!((shelf.read("a.md").unwrap().as_deref(), shelf.names().unwrap().len()), (Some("two"), 1));
         assert!(matches!(shelf.lock(Duration::ZERO), Err(StoreError::Locked { .. })));
         drop(remotes);
         let remotes = shelf.lock(Duration::ZERO).unwrap();
         remotes.remove("a.md").unwrap();
         remotes.remove("a.md").unwrap();
-        assert_eq!(remotes.read("a.md").unwrap(), None);
+        assert_eq!(shelf.read("a.md").unwrap(), None);
     }
 }

@@ -249,7 +249,7 @@ impl<'a> Ledger<'a> {
     /// Keeps the own state under its next number, unless it is kept as it is.
     fn keep_own(&mut self) -> Result<(), SyncError> {
         let (Some(remotes), own) = (&self.remotes, &mut self.fleet.own) else { return Ok(()) };
-        let kept = remotes.read(&own_file(&self.note.name, self.note.sequence))?;
+        let kept = self.notebook.store().remotes().read(&own_file(&self.note.name, self.note.sequence))?;
         if self.note.name != own.machine || kept.is_none_or(|kept| kept != own.render()) {
             own.sequence += 1;
             remotes.keep(&own_file(&own.machine, own.sequence), &own.render())?;
@@ -365,9 +365,9 @@ impl<'a> Ledger<'a> {
             kept.insert(text_file(&agreement.text));
             kept.insert(own_file(&own.machine, agreement.put));
         }
-        for name in remotes.names()?.iter().filter(|name| !kept.contains(*name) && !name.starts_with(OTHER)) {
-            remotes.remove(name)?;
-        }
+        let mut names = self.notebook.store().remotes().names()?;
+        names.retain(|name| !kept.contains(name) && !name.starts_with(OTHER));
+        names.iter().try_for_each(|name| remotes.remove(name))?;
         Ok(())
     }
 }

@@ -69,8 +69,9 @@ impl Remote for SharedFile {
 
     fn put(&self, item: Item<'_>, text: &str, old: Option<&Version>) -> Result<Put, SyncError> {
         let Item::Machine(name) = item else { return self.put_text(text, old) };
-        let machines = self.notebook.store().machines().lock(LOCK_TIMEOUT)?;
-        let present = machines.read(&file_of(name))?.map(|text| version_of(&text));
+        let shelf = self.notebook.store().machines();
+        let machines = shelf.lock(LOCK_TIMEOUT)?;
+        let present = shelf.read(&file_of(name))?.map(|text| version_of(&text));
         if present.as_ref() != old {
             return Ok(Put::Lost);
         }
