@@ -3,7 +3,7 @@
 //! Metadata, open files and `io::Error`s enter; plain values leave. Code elsewhere in the store has no
 //! `cfg(unix)`. Where a system lacks one of these notions, the function returns a safe default.
 
-use std::fs::{File, Metadata, OpenOptions};
+use std::fs::{DirBuilder, File, Metadata, OpenOptions};
 use std::io;
 use std::path::Path;
 
@@ -116,49 +116,37 @@ pub(super) fn describe_special(metadata: &Metadata) -> &'static str {
 /// Creates a file that must not exist yet. A `private` one can be read by its owner only, until it gets
 /// the mode of the file that it replaces; any other has the default mode.
 pub(super) fn create_exclusively(path: &Path, private: bool) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    if private {
-        use std::os::unix::fs::OpenOptionsExt;
-        options.mode(0o600);
-    }
-    #[cfg(not(unix))]
-    let _ = private;
-    options.open(path)
+    let mut options = if private { private_files() } else { OpenOptions::new() };
+    options.write(true).create_new(true).open(path)
 }
 
 /// Opens a file for reading and writing, and makes it where it is missing, for its owner alone.
 pub(super) fn open_private(path: &Path) -> io::Result<File> {
+    private_files().read(true).create(true).truncate(false).open(path)
+}
+
+/// Opens files for writing; one that is made can be read by its owner only.
+fn private_files() -> OpenOptions {
     let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
+    options.write(true);
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt;
         options.mode(0o600);
     }
-    options.open(path)
+    options
 }
 
-/// Creates a folder that only its owner can enter, with those above it, unless it is there.
-pub(super) fn create_private_folder(path: &Path) -> io::Result<()> {
-    make_private_folder(path, true)
-}
-
-/// Makes a folder that only its owner can enter. One that is there already is an error.
-pub(super) fn create_new_private_folder(path: &Path) -> io::Result<()> {
-    make_private_folder(path, false)
-}
-
-fn make_private_folder(path: &Path, recursive: bool) -> io::Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(recursive);
+/// Makes folders that only their owner can enter.
+pub(super) fn private_folders() -> DirBuilder {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "folders have no mode there"))]
+    let mut builder = DirBuilder::new();
     #[cfg(unix)]
     {
         use std::os::unix::fs::DirBuilderExt;
         builder.mode(0o700);
     }
-    builder.create(path)
+    builder
 }
 
 /// Lets everybody run a file who may read it. Where files have no such mode, all can be run.

@@ -64,7 +64,8 @@ pub fn change_private(
     change: impl FnOnce(Vec<u8>) -> Option<Vec<u8>>,
 ) -> Result<(), StoreError> {
     let folder = folder_of(path);
-    platform::create_private_folder(folder).map_err(StoreError::write("create", folder))?;
+    let created = platform::private_folders().recursive(true).create(folder);
+    created.map_err(StoreError::write("create", folder))?;
     let _lock = Lock::acquire_at(&folder.join(LOCK), MAX_WAIT)?;
     let bytes = unless_missing(read_bounded(path, limit)).map_err(StoreError::read(path))?;
     change(bytes.unwrap_or_default()).map_or(Ok(()), |bytes| write(path, &bytes))

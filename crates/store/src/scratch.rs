@@ -23,7 +23,7 @@ impl ScratchFile {
         let named = |number: u32| parent.join(format!("memories-{}-{number}", std::process::id()));
         // A folder that is there already may be anybody's.
         let made =
-            (1..u32::MAX).map(named).find_map(|folder| match platform::create_new_private_folder(&folder) {
+            (1..u32::MAX).map(named).find_map(|folder| match platform::private_folders().create(&folder) {
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => None,
                 result => Some(result.map(|()| folder)),
             });
