@@ -3,7 +3,6 @@
 //! A message says what failed and on which path, its source says why, the hint says what to do next.
 //! None of these errors is a bug of the program.
 
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -215,12 +214,14 @@ pub enum StoreError {
 }
 
 /// A reason to refuse a file or folder beside the memory file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Foreign {
     /// It is a symbolic link, which might lead to any file.
+    #[error("is a symbolic link, which is not followed here")]
     Link,
     /// It belongs to somebody else.
+    #[error("belongs to user {owner}, and you are user {caller}")]
     Owner {
         /// User id of the owner.
         owner: u32,
@@ -228,25 +229,14 @@ pub enum Foreign {
         caller: u32,
     },
     /// It has this number of names (hard links), so it may be some other file as well.
+    #[error("has {0} names (hard links)")]
     Names(u64),
     /// It is a pipe, a socket or a device; the text has an article.
+    #[error("is {0}, not a file")]
     Kind(&'static str),
     /// Git tracks it, so others can put into it what they like.
+    #[error("is tracked by git, so it may hold what others wrote")]
     Tracked,
-}
-
-impl fmt::Display for Foreign {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Foreign::Link => f.write_str("is a symbolic link, which is not followed here"),
-            Foreign::Owner { owner, caller } => {
-                write!(f, "belongs to user {owner}, and you are user {caller}")
-            }
-            Foreign::Names(count) => write!(f, "has {count} names (hard links)"),
-            Foreign::Kind(what) => write!(f, "is {what}, not a file"),
-            Foreign::Tracked => f.write_str("is tracked by git, so it may hold what others wrote"),
-        }
-    }
 }
 
 impl Foreign {

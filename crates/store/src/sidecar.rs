@@ -4,7 +4,6 @@
 //! meanwhile. A stored memory can be read without this folder.
 
 use std::ffi::OsStr;
-use std::fmt;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -66,7 +65,8 @@ struct Opened {
 }
 
 /// A file of the folder that cannot be used.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{}; {consequence}", with_causes(error))]
 pub struct SideDamage {
     /// `session` or `state`.
     pub name: &'static str,
@@ -74,12 +74,6 @@ pub struct SideDamage {
     /// How commands go on without it, in words.
     consequence: &'static str,
     pub error: StoreError,
-}
-
-impl fmt::Display for SideDamage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}; {}", with_causes(&self.error), self.consequence)
-    }
 }
 
 #[derive(Debug, PartialEq, Eq)]
