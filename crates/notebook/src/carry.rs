@@ -3,9 +3,9 @@
 //! A part of a history and the ids of its lines enter; the text leaves that the file would have without them. All other
 //! steps are carried over: each is merged with the new text, on the base of the text that it found.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use serde::Deserialize;
 use serde_json::Value;
 
 use crate::history::{HistoryStep, KnownPart};
@@ -13,7 +13,7 @@ use memories_document::merge::merge_keeping_both;
 use memories_document::types::Outcome;
 use memories_document::types::chunked::ChunkedText;
 use memories_document::types::edit::{apply, undo};
-use memories_store::journal::aside::{Aside, has_outcome, returns_to_former_state};
+use memories_store::journal::aside::{self, Aside, has_outcome, returns_to_former_state};
 use memories_store::journal::change::text_hash;
 use memories_store::journal::entry::Entry;
 
@@ -105,9 +105,5 @@ fn undoes_only(step: &HistoryStep, gone: impl Fn(&str) -> bool) -> bool {
 
 /// The id of the line of a step.
 pub(super) fn id_of(step: &HistoryStep) -> Option<String> {
-    #[derive(Deserialize)]
-    struct Line {
-        id: Option<String>,
-    }
-    serde_json::from_str::<Line>(step.line.as_deref()?).ok()?.id
+    aside::id_of(step.line.as_deref()?).map(Cow::into_owned)
 }

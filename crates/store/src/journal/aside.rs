@@ -81,11 +81,14 @@ pub fn moves_lines(line: &str) -> bool {
     Moved::by(line).is_some_and(|moved| moved.all().next().is_some())
 }
 
-/// The id of a line.
-#[derive(Deserialize)]
-struct Line<'a> {
-    #[serde(borrow)]
-    id: Option<Cow<'a, str>>,
+/// The id of a line; `None` where it has none.
+pub fn id_of(line: &str) -> Option<Cow<'_, str>> {
+    #[derive(Deserialize)]
+    struct Line<'a> {
+        #[serde(borrow)]
+        id: Option<Cow<'a, str>>,
+    }
+    serde_json::from_str::<Line<'_>>(line).ok()?.id
 }
 
 /// The lines that are set aside.
@@ -112,8 +115,7 @@ impl Aside {
         for (id, _, counts) in Moved::by(line).into_iter().flat_map(Moved::all) {
             self.counts.entry(id).or_insert(counts);
         }
-        !self.counts.is_empty()
-            && serde_json::from_str::<Line<'_>>(line).is_ok_and(|line| self.has(line.id.as_deref()))
+        !self.counts.is_empty() && self.has(id_of(line).as_deref())
     }
 }
 
