@@ -84,10 +84,15 @@ enum Tracking {
 }
 
 impl Sidecar {
-    /// The running episode, with a warning where the file is damaged or cannot be read.
+    /// The running episode. Where there is no file, or it is damaged or cannot be read, the state is the default; damage
+    /// also gives a warning.
     pub fn state(&self) -> (State, Option<StoreError>) {
-        let bytes = self.open().and_then(|folder| folder.map_or(Ok(None), |folder| folder.read_bytes(STATE)));
-        state::parse(bytes, || self.folder.join(STATE))
+        let read = || {
+            let Some(folder) = self.open()? else { return Ok(State::default()) };
+            let bytes = folder.read_bytes(STATE)?;
+            bytes.map_or(Ok(State::default()), |bytes| state::parse(&bytes, self.folder.join(STATE)))
+        };
+        read().map_or_else(|warning| (State::default(), Some(warning)), |state| (state, None))
     }
 
     /// Damage of session and state. It withholds nothing that lasts.

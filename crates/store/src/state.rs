@@ -100,22 +100,10 @@ impl Default for State {
     }
 }
 
-/// Reads the state from the bytes of its file. Where there is none, or it is damaged, the state is the default;
-/// damage also gives a warning.
-pub(super) fn parse(
-    bytes: Result<Option<Vec<u8>>, StoreError>,
-    path: impl FnOnce() -> PathBuf,
-) -> (State, Option<StoreError>) {
-    let state = match bytes {
-        Ok(Some(bytes)) => serde_json::from_slice(&bytes)
-            .map_err(|error| StoreError::DamagedState { path: path(), reason: error.to_string() }),
-        Ok(None) => Ok(State::default()),
-        Err(error) => Err(error),
-    };
-    match state {
-        Ok(state) => (state, None),
-        Err(warning) => (State::default(), Some(warning)),
-    }
+/// Reads the state from the bytes of its file.
+pub(super) fn parse(bytes: &[u8], path: PathBuf) -> Result<State, StoreError> {
+    serde_json::from_slice(bytes)
+        .map_err(|error| StoreError::DamagedState { path, reason: error.to_string() })
 }
 
 pub(super) fn render(state: &State) -> String {
@@ -126,16 +114,18 @@ pub(super) fn render(state: &State) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::io::Write;
 
-    fn load(text: &str) -> (State, Option<StoreError>) {
-        parse(Ok(Some(text.as_bytes().to_vec())), || PathBuf::from("state.json"))
+    use super::*;
+    use crate::sidecar::{STATE, Sidecar};
+
+    fn load(text: &str) -> Result<State, StoreError> {
+        parse(text.as_bytes(), PathBuf::from("state.json"))
     }
 
     #[test]
     fn unknown_fields_survive_and_missing_ones_get_their_default() {
-        let (state, warning) = load(r#"{"episode":7,"mood":["grim",{"deep":null}]}"#);
-        assert!(warning.is_none());
+        let state = load(r#"{"episode":7,"mood":["grim",{"deep":null}]}"#).unwrap();
         assert_eq!((state.version, state.episode), (1, 7));
         assert_eq!(render(&state), "{\"version\":1,\"episode\":7,\"mood\":[\"grim\",{\"deep\":null}]}\n");
     }
@@ -144,17 +134,20 @@ mod tests {
     fn foreign_refusals_do_not_damage_the_state() {
         for refusals in ["7", "[]", "\"x\"", "{\"a\":{\"b\":1}}"] {
             let text = format!("{{\"version\":1,\"episode\":7,\"refusals\":{refusals}}}\n");
-            let (state, warning) = load(&text);
-            assert!(warning.is_none() && state.episode == 7, "{refusals}");
+            let state = load(&text).unwrap();
+            assert_eq!(state.episode, 7, "{refusals}");
             assert_eq!(render(&state), text);
         }
     }
 
     #[test]
     fn a_damaged_state_is_a_warning_and_the_default() {
-        assert_eq!(parse(Ok(None), PathBuf::new).0, State::default());
+        let folder = tempfile::tempdir().unwrap();
+        let sidecar = Sidecar::of(&folder.path().join("Memories.md"));
+        assert!(matches!(sidecar.state(), (state, None) if state == State::default()));
         for damage in ["", "{", "[]", "null", r#"{"episode":-1}"#, "\u{0}\u{0}"] {
-            let (state, warning) = load(damage);
+            sidecar.create().unwrap().create(STATE).unwrap().write_all(damage.as_bytes()).unwrap();
+            let (state, warning) = sidecar.state();
             assert_eq!(state, State::default(), "{damage}");
             assert!(matches!(warning, Some(StoreError::DamagedState { .. })), "{damage}");
         }
