@@ -17,19 +17,12 @@ use crate::flow::sync;
 use crate::options::Options;
 use crate::report::SyncReport;
 use bucket::{COPY, Fault, InMemory};
+use memories_document::Document;
 use memories_document::types::Scope;
-use memories_document::{Document, DocumentError};
-use memories_notebook::{Clock, Notebook};
-use memories_store::{Store, StoreError};
+use memories_notebook::{Clock, Notebook, NotebookError};
+use memories_store::Store;
 
 const HALL: Scope = Scope::Location(1);
-
-#[derive(Debug, thiserror::Error)]
-#[error(transparent)]
-enum EditError {
-    Store(#[from] StoreError),
-    Document(#[from] DocumentError),
-}
 
 /// Numbers that look random, from a seed.
 struct Dice(u64);
@@ -246,7 +239,7 @@ fn a_file_that_was_copied_counts_once_and_files_that_never_met_add_up() {
         drop(
             worker
                 .notebook
-                .edit::<_, EditError>("record", |draft| {
+                .edit::<_, NotebookError>("record", |draft| {
                     count(&mut draft.files.lasting);
                     Ok(())
                 })

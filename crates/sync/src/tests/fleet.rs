@@ -4,9 +4,10 @@ use proptest::prelude::*;
 
 use crate::error::SyncError;
 use crate::tests::bucket::{Fault, InMemory};
-use crate::tests::{Dice, EditError, HALL, Worker};
+use crate::tests::{Dice, HALL, Worker};
 use memories_document::types::{Attempt, Category, Memory};
 use memories_document::{Document, RegionKind};
+use memories_notebook::NotebookError;
 
 /// Three workers that each know what they did.
 struct Fleet {
@@ -28,7 +29,7 @@ impl Fleet {
     }
 
     fn edit(&self, worker: usize, edit: impl Fn(&mut Document)) {
-        let edited = self.workers[worker].notebook.edit::<_, EditError>("record", |draft| {
+        let edited = self.workers[worker].notebook.edit::<_, NotebookError>("record", |draft| {
             edit(&mut draft.files.lasting);
             Ok(())
         });
