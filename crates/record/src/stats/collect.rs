@@ -28,40 +28,17 @@ pub(crate) fn stats(
     limits: &Limits,
     now: &str,
 ) -> Stats {
-    let mut contents = Contents::default();
+    let queue = tally.queue(now);
+    let Tally { turns, models, episodes, known_since, .. } = tally;
+    let journal = journal_figures(damage);
+    let stats = Stats { version: 1, file, turns, queue, journal, models, ..Stats::default() };
+    let mut contents = Contents { stats, importance: 0, episodes, known_since };
     let mut costs = RecallCosts::of(lasting, session);
     for (scope, section) in sections(lasting, session) {
-        contents.count(&scope, &section, &tally);
+        contents.count(&scope, &section);
         costs.count(scope, section, limits);
     }
-    let queue = tally.queue(now);
-    let episodes = episodes(&contents.episodes, &tally);
-    let mut turns = tally.turns;
-    turns.repeated_share = share(turns.repeated_no_effect, turns.recorded);
-    turns.outcomes.retain(|_, count| *count > 0);
-    contents.contested.sort_by(|one, other| one.scope.cmp(&other.scope));
-    let mean = share(contents.importance, contents.live);
-    Stats {
-        version: 1,
-        file,
-        total_memories: contents.live,
-        avg_importance: mean.map(|mean| (mean * 10.0).round() / 10.0),
-        locations_covered: contents.places_with_memories,
-        top_location: contents.top_location,
-        by_category: contents.by_category,
-        by_status: contents.by_status,
-        by_persistence: contents.by_persistence,
-        contested: contents.contested,
-        tried: contents.tried,
-        places: contents.visited.figures(),
-        recall_tokens: costs.figures(),
-        turns,
-        queue,
-        journal: journal_figures(damage),
-        models: tally.models,
-        memories_without_episode: contents.without_episode,
-        episodes,
-    }
+    Stats { recall_tokens: costs.figures(), ..contents.figures() }
 }
 
 fn journal_figures(damage: &Damage) -> JournalFigures {
@@ -89,84 +66,59 @@ fn sections(lasting: &Document, session: &Document) -> impl Iterator<Item = (Sco
     })
 }
 
-/// Visited places, and those of them with memories.
-#[derive(Debug, Clone, Copy, Default)]
-struct Places {
-    visited: u64,
-    with_memories: u64,
-}
-
-impl Places {
+impl PlaceFigures {
     fn count(&mut self, has_memories: bool) {
         self.visited += 1;
         self.with_memories += u64::from(has_memories);
     }
 
-    fn figures(self) -> PlaceFigures {
-        let Places { visited, with_memories } = self;
-        PlaceFigures { visited, with_memories, share: share(with_memories, visited) }
+    fn with_share(self) -> PlaceFigures {
+        PlaceFigures { share: share(self.with_memories, self.visited), ..self }
     }
 }
 
-/// The counts of one episode in the file.
-#[derive(Debug, Clone, Copy, Default)]
-struct EpisodeContents {
-    /// Entries with that number.
-    memories: u64,
-    /// Places visited in it.
-    places: Places,
-}
-
-/// The contents of the file, counted.
-#[derive(Debug, Default)]
+/// The contents of the file, counted into the figures of the journal.
 struct Contents {
-    live: u64,
+    stats: Stats,
     /// Sum over the live memories.
     importance: u64,
-    places_with_memories: u64,
-    top_location: Option<TopLocation>,
-    by_category: BTreeMap<String, u64>,
-    by_status: BTreeMap<&'static str, u64>,
-    by_persistence: BTreeMap<&'static str, u64>,
-    contested: Vec<ContestedMemory>,
-    tried: u64,
-    visited: Places,
-    without_episode: u64,
-    episodes: BTreeMap<u64, EpisodeContents>,
+    episodes: BTreeMap<u64, EpisodeFigures>,
+    /// The first episode in which a memory of a place was written, by the journal.
+    known_since: HashMap<u64, u64>,
 }
 
 impl Contents {
-    fn count(&mut self, scope: &Scope, section: &Section, tally: &Tally) {
+    fn count(&mut self, scope: &Scope, section: &Section) {
         let mut contests = Vec::new();
-        let (mut live, mut first_episode) = (0, known_since(scope, tally));
+        let (mut live, mut first_episode) = (0, self.known_since(scope));
         for memory in &section.memories {
-            *self.by_status.entry(memory.status.into()).or_default() += 1;
+            *self.stats.by_status.entry(memory.status.into()).or_default() += 1;
             match memory.provenance.episode {
                 Some(episode) => {
                     self.episodes.entry(episode).or_default().memories += 1;
                     first_episode = Some(first_episode.map_or(episode, |first| first.min(episode)));
                 }
-                None => self.without_episode += 1,
+                None => self.stats.memories_without_episode += 1,
             }
             if !memory.is_live() {
                 continue;
             }
             live += 1;
             self.importance += u64::from(memory.importance());
-            match self.by_category.get_mut(memory.category.as_str()) {
+            match self.stats.by_category.get_mut(memory.category.as_str()) {
                 Some(count) => *count += 1,
-                None => drop(self.by_category.insert(memory.category.as_str().to_owned(), 1)),
+                None => drop(self.stats.by_category.insert(memory.category.as_str().to_owned(), 1)),
             }
-            *self.by_persistence.entry(memory.persistence.into()).or_default() += 1;
+            *self.stats.by_persistence.entry(memory.persistence.into()).or_default() += 1;
             if memory.contests() {
                 contests.push(memory);
             }
         }
-        self.live += live;
-        self.tried += section.tried.len() as u64;
+        self.stats.total_memories += live;
+        self.stats.tried += section.tried.len() as u64;
         if !contests.is_empty() {
             let live = section.live().map(|memory| fold_title(&memory.title)).collect();
-            self.contested.extend(contests.iter().flat_map(|by| contested(scope, &live, by)));
+            self.stats.contested.extend(contests.iter().flat_map(|by| contested(scope, &live, by)));
         }
         for episode in &section.episodes {
             self.episodes.entry(*episode).or_default();
@@ -179,19 +131,46 @@ impl Contents {
     /// Counts a place with `live` memories. A revised entry has the episode of its last revision; the journal has the
     /// episode of its first version.
     fn count_place(&mut self, scope: &Scope, section: &Section, live: u64, first_episode: Option<u64>) {
-        self.places_with_memories += u64::from(live > 0);
+        self.stats.locations_covered += u64::from(live > 0);
         if section.visits > 0 || !section.episodes.is_empty() {
-            self.visited.count(live > 0);
+            self.stats.places.count(live > 0);
         }
         for episode in &section.episodes {
             let is_known = first_episode.is_some_and(|first| first <= *episode);
             self.episodes.entry(*episode).or_default().places.count(is_known);
         }
         let is_top = |top: &TopLocation| live > top.memories || live == top.memories && *scope < top.scope;
-        if live > 0 && self.top_location.as_ref().is_none_or(is_top) {
+        if live > 0 && self.stats.top_location.as_ref().is_none_or(is_top) {
             let (scope, name) = (scope.clone(), section.name.clone());
-            self.top_location = Some(TopLocation { scope, name, memories: live });
+            self.stats.top_location = Some(TopLocation { scope, name, memories: live });
         }
+    }
+
+    fn known_since(&self, scope: &Scope) -> Option<u64> {
+        let Scope::Location(id) = scope else { return None };
+        self.known_since.get(id).copied()
+    }
+
+    fn figures(self) -> Stats {
+        let Contents { mut stats, importance, episodes, .. } = self;
+        let mean = share(importance, stats.total_memories);
+        stats.avg_importance = mean.map(|mean| (mean * 10.0).round() / 10.0);
+        stats.contested.sort_by(|one, other| one.scope.cmp(&other.scope));
+        stats.places = stats.places.with_share();
+        stats.turns.repeated_share = share(stats.turns.repeated_no_effect, stats.turns.recorded);
+        stats.turns.outcomes.retain(|_, count| *count > 0);
+        let mut memories_total = 0;
+        for (episode, figures) in episodes {
+            memories_total += figures.memories;
+            stats.episodes.push(EpisodeFigures {
+                episode,
+                memories_total,
+                places: figures.places.with_share(),
+                repeated_share: share(figures.repeated_no_effect, figures.turns),
+                ..figures
+            });
+        }
+        stats
     }
 }
 
@@ -295,32 +274,6 @@ impl<'a> RecallCosts<'a> {
 /// The step from one measured place to the next: 1 measures all, 2 every second one.
 fn one_in(places: usize) -> usize {
     places.div_ceil(MOST_MEASURED).max(1)
-}
-
-fn episodes(contents: &BTreeMap<u64, EpisodeContents>, tally: &Tally) -> Vec<EpisodeFigures> {
-    let mut contents = contents.clone();
-    for episode in tally.episodes.keys() {
-        contents.entry(*episode).or_default();
-    }
-    let mut total = 0;
-    let mut figures = |(episode, contents): (u64, EpisodeContents)| {
-        total += contents.memories;
-        let played = tally.episodes.get(&episode).cloned().unwrap_or_default();
-        EpisodeFigures {
-            episode,
-            memories: contents.memories,
-            memories_total: total,
-            places: contents.places.figures(),
-            repeated_share: share(played.repeated_no_effect, played.turns),
-            ..played
-        }
-    };
-    contents.into_iter().map(&mut figures).collect()
-}
-
-fn known_since(scope: &Scope, tally: &Tally) -> Option<u64> {
-    let Scope::Location(id) = scope else { return None };
-    tally.known_since.get(id).copied()
 }
 
 fn share(part: u64, whole: u64) -> Option<f64> {

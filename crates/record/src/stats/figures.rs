@@ -7,7 +7,7 @@ use serde::Serialize;
 use memories_document::types::Scope;
 
 /// All figures.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Stats {
     /// Version of this format.
     pub(crate) version: u32,
@@ -61,7 +61,7 @@ pub(crate) struct TopLocation {
 }
 
 /// The number of visited places that have memories.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct PlaceFigures {
     /// The number of places that were visited.
     pub visited: u64,
