@@ -4,11 +4,11 @@
 //! stored with a mark, and strikes nothing: what it would replace is contested.
 
 use crate::changes::score_change;
-use crate::context::TurnContext;
+use crate::context::{ModelOutcome, TurnContext};
 use crate::places::Place;
 use crate::prompt::turn_in_brief;
 use crate::proposal::{Named, Proposal, Proposed, Side, Wrong};
-use crate::report::RecordReport;
+use crate::report::{RecordReport, outcome};
 use crate::{Judge, Recorder};
 use memories_document::DocumentError;
 use memories_document::types::{
@@ -58,12 +58,34 @@ impl Recorder<'_> {
         now: &'a str,
         running: u64,
     ) -> Applying<'a> {
-        let at = Moment { episode: Some(context.episode), turn: Some(context.number), ..Moment::default() };
+        let at = context.moment();
         Applying { context, before, after, at, running, now, by_rules: matches!(self.judge, Judge::Rules) }
     }
 
+    /// Writes what was judged of a turn, and completes the report on it.
+    pub(super) fn apply_judged(
+        &self,
+        files: &mut Files,
+        applying: &Applying<'_>,
+        judged: &ModelOutcome,
+        mut report: RecordReport,
+    ) -> Result<RecordReport, DocumentError> {
+        report.judge = self.judge.name(judged);
+        match judged {
+            ModelOutcome::NotAsked | ModelOutcome::PutOff => {}
+            ModelOutcome::Failed(model) => report.model = Some(model.clone()),
+            ModelOutcome::Answered(proposal, model) => {
+                report.model = Some(model.clone());
+                self.apply(files, applying, proposal, &mut report)?;
+            }
+        }
+        report.visits = files.section_without_memories(&applying.before.scope()).visits;
+        report.outcome = outcome(&report, judged);
+        Ok(report)
+    }
+
     /// Puts a proposal into the document.
-    pub(super) fn apply(
+    fn apply(
         &self,
         files: &mut Files,
         applying: &Applying<'_>,

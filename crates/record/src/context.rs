@@ -7,7 +7,7 @@ use crate::proposal::Proposal;
 use crate::surroundings::Surroundings;
 use crate::triggers::Trigger;
 use crate::turn::Turn;
-use memories_document::types::{Memory, Witnesses};
+use memories_document::types::{Memory, Moment, Witnesses};
 use memories_llm::ModelUse;
 use memories_notebook::files::Files;
 
@@ -40,6 +40,13 @@ pub struct TurnContext {
     pub history: Vec<Turn>,
     /// Tried actions, ways and earlier visits of both places; gathered only where a model is asked.
     pub surroundings: Surroundings,
+}
+
+impl TurnContext {
+    /// Its episode and number.
+    pub(super) fn moment(&self) -> Moment {
+        Moment { episode: Some(self.episode), turn: Some(self.number), ..Moment::default() }
+    }
 }
 
 impl Turn {

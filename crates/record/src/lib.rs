@@ -70,7 +70,7 @@ pub mod turn;
 use std::collections::BTreeSet;
 
 use memories_document::Document;
-use memories_document::types::{Author, ImportanceScale, Memory, Moment};
+use memories_document::types::{Author, ImportanceScale, Memory};
 use memories_notebook::add::{AddReport, Claim, store_memory};
 pub use memories_notebook::authority::Authority;
 use memories_notebook::files::Files;
@@ -95,7 +95,7 @@ pub use context::{PlaceMemories, TurnContext};
 pub use judge::Judge;
 pub use places::RecordError;
 pub use report::RecordReport;
-use report::{entry, outcome};
+use report::entry;
 pub use surroundings::Surroundings;
 use surroundings::Visits;
 
@@ -216,39 +216,37 @@ impl Recorder<'_> {
     /// Records a turn whose secrets are redacted. While a model is asked, nobody has to wait for the lock: the answer
     /// is written in a transaction of its own.
     fn record_new(&self, turn: &Turn, checked: Checked) -> Result<RecordReport, RecordError> {
-        let done = match self.judge {
-            Judge::Rules | Judge::Later => self.notebook.edit(RECORD, |draft| {
-                let rewound = match self.begin(draft, turn, checked)? {
-                    Begun::Before(report) => return Ok::<_, RecordError>(*report),
-                    Begun::New(rewound) => rewound,
-                };
-                let context = self.gather(draft, turn.clone())?;
-                let judged = self.judge.judge(&context, self.settings.language.as_deref());
-                Ok(RecordReport { rewound, ..self.write(draft, context, &judged, checked)? })
+        let context = match self.judge {
+            Judge::Rules | Judge::Later => None,
+            Judge::Model(_) => self.notebook.preview(|draft| match self.begin(draft, turn, checked)? {
+                Begun::Before(_) => Ok::<_, RecordError>(None),
+                Begun::New(_) => Ok(Some(self.gather(draft, turn.clone())?)),
             })?,
-            Judge::Model(_) => {
-                let context = self.notebook.preview(|draft| match self.begin(draft, turn, checked)? {
-                    Begun::Before(_) => Ok::<_, RecordError>(None),
-                    Begun::New(_) => Ok(Some(self.gather(draft, turn.clone())?)),
-                })?;
-                let judged = context.map(|context| {
-                    let judged = self.judge.judge(&context, self.settings.language.as_deref());
-                    (context, judged)
-                });
-                self.notebook.edit(RECORD, |draft| match (self.begin(draft, turn, checked)?, &judged) {
-                    (Begun::Before(report), _) => Ok::<_, RecordError>(*report),
-                    (Begun::New(rewound), Some((context, judged))) => {
-                        Ok(RecordReport { rewound, ..self.write(draft, context.clone(), judged, checked)? })
-                    }
-                    // Another process has set it aside since.
-                    (Begun::New(rewound), None) => {
-                        let context = self.gather(draft, turn.clone())?;
-                        let later = &ModelOutcome::PutOff;
-                        Ok(RecordReport { rewound, ..self.write(draft, context, later, checked)? })
-                    }
-                })?
-            }
         };
+        let language = self.settings.language.as_deref();
+        let asked = context.map(|context| {
+            let judged = self.judge.judge(&context, language);
+            (context, judged)
+        });
+        let done = self.notebook.edit(RECORD, |draft| {
+            let rewound = match self.begin(draft, turn, checked)? {
+                Begun::Before(report) => return Ok::<_, RecordError>(*report),
+                Begun::New(rewound) => rewound,
+            };
+            let report = match &asked {
+                Some((context, judged)) => self.write(draft, context.clone(), judged, checked)?,
+                None => {
+                    let context = self.gather(draft, turn.clone())?;
+                    let judged = match self.judge {
+                        // Another process has set it aside since.
+                        Judge::Model(_) => ModelOutcome::PutOff,
+                        Judge::Rules | Judge::Later => self.judge.judge(&context, language),
+                    };
+                    self.write(draft, context, &judged, checked)?
+                }
+            };
+            Ok(RecordReport { rewound, ..report })
+        })?;
         let mut report = done.value;
         report.warnings.extend(done.warnings);
         Ok(report)
@@ -421,28 +419,16 @@ impl Recorder<'_> {
         let (before, after) = (&before, &after);
         let tried = TurnEvidence { document, context, effect, before, after, limit }.write()?;
         let memories = self.remember(files, context, before, now, &mut warnings)?.into_iter().collect();
-        let mut report = RecordReport {
+        let report = RecordReport {
             memories,
             tried,
             warnings,
             effect: Some(effect),
-            judge: self.judge.name(judged),
+            queued: matches!(judged, ModelOutcome::PutOff | ModelOutcome::Failed(_)),
             ..RecordReport::of(context, before.clone())
         };
-        match judged {
-            ModelOutcome::NotAsked => {}
-            ModelOutcome::PutOff => report.queued = true,
-            ModelOutcome::Failed(model) => (report.model, report.queued) = (Some(model.clone()), true),
-            ModelOutcome::Answered(proposal, model) => {
-                report.model = Some(model.clone());
-                let applying = self.applying(context, before, after, now, running);
-                self.apply(files, &applying, proposal, &mut report)?;
-            }
-        }
-        let section = files.lasting.section_without_memories(&before.scope());
-        report.visits = section.unwrap_or_default().visits;
-        report.outcome = outcome(&report, judged);
-        Ok(report)
+        let applying = self.applying(context, before, after, now, running);
+        Ok(self.apply_judged(files, &applying, judged, report)?)
     }
 
     /// The effect of a turn, by what the model says of it where it says so.
@@ -479,8 +465,7 @@ impl Recorder<'_> {
         let memory = self.with_provenance(memory, context, now, false);
         let memory = stored_under_free_title(files, &before.scope(), &memory);
         files.authorship.set_author(Author::Agent);
-        let (episode, turn) = (Some(context.episode), Some(context.number));
-        let at = Moment { episode, turn, ..Moment::default() };
+        let at = context.moment();
         let claim = Claim { at: &at, ..Claim::of(Authority::Turn(context.changes.proof())) };
         Ok(Some(store_memory(files, &before.scope(), &before.name, &memory, claim, warnings)?))
     }

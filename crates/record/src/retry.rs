@@ -14,15 +14,13 @@ use crate::context::{ModelOutcome, PlaceMemories, TurnContext};
 use crate::effect::effect_of;
 use crate::evidence::earlier;
 use crate::proposal::Named;
-use crate::report::{RecordReport, entry, model_entry, outcome};
+use crate::report::{RecordReport, entry, model_entry};
 use crate::surroundings::{Seen, Surroundings, Visits};
 use crate::triggers::Trigger;
 use crate::turn::Turn;
 use crate::{Judge, RecordError, Recorder, known_to, places, turns_of};
-use memories_document::DocumentError;
 use memories_document::types::{Memory, OFFLINE_TAG, Outcome, Provenance, Span, same_title};
 use memories_llm::ModelUse;
-use memories_notebook::files::Files;
 use memories_store::journal::damage::Damage;
 use memories_store::journal::entry::{Entry, MemoryEntry};
 use memories_store::journal::{EarlierTurn, Journal, ResolvedTurns};
@@ -217,7 +215,10 @@ impl Recorder<'_> {
             }
             let now = draft.now.clone();
             let running = draft.state()?.episode;
-            let report = self.edit_again(&mut draft.files, &context, &judged, &now, running)?;
+            // No visits, no tries and no memory that the player asked for: these were written when it was played.
+            let applying = self.applying(&context, &context.before, &context.after, &now, running);
+            let report = RecordReport::of(&context, context.before.clone());
+            let report = self.apply_judged(&mut draft.files, &applying, &judged, report)?;
             draft.note(Entry { resolves: Some((&waiting.id).into()), ..entry(&context, &report) });
             Ok::<_, RecordError>(Offer::Done(Box::new(report)))
         })?;
@@ -269,27 +270,6 @@ impl Recorder<'_> {
             after,
             turn,
         }))
-    }
-
-    /// Writes what [`Recorder::record`] writes, but no visits, no tries and no memory that the player asked for.
-    fn edit_again(
-        &self,
-        files: &mut Files,
-        context: &TurnContext,
-        judged: &ModelOutcome,
-        now: &str,
-        running: u64,
-    ) -> Result<RecordReport, DocumentError> {
-        let mut report = RecordReport::of(context, context.before.clone());
-        report.judge = self.judge.name(judged);
-        if let ModelOutcome::Answered(proposal, model) = judged {
-            report.model = Some(model.clone());
-            let applying = self.applying(context, &context.before, &context.after, now, running);
-            self.apply(files, &applying, proposal, &mut report)?;
-        }
-        report.visits = files.section_without_memories(&context.before.scope()).visits;
-        report.outcome = outcome(&report, judged);
-        Ok(report)
     }
 }
 
