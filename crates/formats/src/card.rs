@@ -22,20 +22,9 @@ const GREETINGS: [(&str, &str); 2] =
     [("alternate_greetings", "Greeting"), ("group_only_greetings", "Greeting of a group")];
 
 /// Other keys that are read.
-const KNOWN: [&str; 12] = [
-    "name",
-    "tags",
-    "creator",
-    "character_version",
-    "creation_date",
-    "modification_date",
-    "character_book",
-    "source",
-    "spec",
-    "spec_version",
-    "data",
-    "create_date",
-];
+const KNOWN: &str = "\
+    name tags creator character_version creation_date modification_date character_book source spec \
+    spec_version data create_date";
 
 /// What a model is told.
 const INSTRUCTIONS: [&str; 2] = ["system_prompt", "post_history_instructions"];
@@ -82,8 +71,8 @@ pub(crate) fn read(found: &mut Found, value: &Value) {
         found.leave_out(&format!("`{key}`"), 1, "instructions to a model are no memories");
     }
     let known: Vec<&str> =
-        TEXTS.iter().chain(&GREETINGS).map(|(key, _)| *key).chain(KNOWN).chain(INSTRUCTIONS).collect();
-    leave_out_keys(found, data, &known, &[]);
+        TEXTS.iter().chain(&GREETINGS).map(|(key, _)| *key).chain([KNOWN]).chain(INSTRUCTIONS).collect();
+    leave_out_keys(found, data, &known.join(" "), "");
     if let Some(Value::Object(book)) = data.get("character_book") {
         world_info::read(found, book);
     }

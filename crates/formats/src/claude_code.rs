@@ -4,16 +4,15 @@ use std::collections::HashMap;
 
 use crate::folder::{File, Folder};
 use crate::found::{Found, Note, Subject};
-use crate::json::{date, leave_out_keys};
+use crate::json::{date, leave_out_keys, text};
 use crate::kind::tag;
-use crate::markdown::{Page, other_fields};
-use crate::notes::field;
+use crate::markdown::Page;
 
 /// The name of an index.
 const INDEX: &str = "MEMORY.md";
 
 /// Fields of the front matter that are read.
-const KNOWN: [&str; 8] = ["name", "title", "description", "type", "date", "created", "updated", "metadata"];
+const KNOWN: &str = "name title description type date created updated metadata";
 
 /// True for a folder with an index, or one of subagents with an index each.
 pub(crate) fn is_one(folder: &Folder) -> bool {
@@ -78,14 +77,14 @@ fn add(found: &mut Found, mut page: Page, subject: &Subject, path: &str, hook: O
     }
     let title = page.take_title(&["title", "name"], path);
     let is_index = path.ends_with(INDEX);
-    leave_out_keys(found, &other_fields(&page.front, &KNOWN), &[], &[]);
-    let description = field(&page, &["description"]);
+    leave_out_keys(found, &page.front, KNOWN, "");
+    let description = text(&page.front, "description");
     let mut about = vec![description.clone()];
     about.extend(hook.filter(|hook| *hook != description));
     about.retain(|text| !text.is_empty());
     let metadata = page.front.get("metadata").and_then(serde_json::Value::as_object);
-    let kind = Some(field(&page, &["type"])).filter(|kind| !kind.is_empty());
-    let kind = kind.or_else(|| metadata.map(|fields| crate::json::text(fields, "type"))).unwrap_or_default();
+    let kind = Some(text(&page.front, "type")).filter(|kind| !kind.is_empty());
+    let kind = kind.or_else(|| metadata.map(|fields| text(fields, "type"))).unwrap_or_default();
     let base = Note {
         subject: subject.clone(),
         tags: tag("type", &kind).into_iter().collect(),

@@ -65,13 +65,18 @@ pub(crate) fn says_something(value: &Value) -> bool {
     }
 }
 
-/// Counts the keys that no reader knows: `settings` together, every other one by its name.
-pub(crate) fn leave_out_keys(found: &mut Found, object: &Object, known: &[&str], settings: &[&str]) {
+/// True if a word is one of those between the spaces of a list.
+pub(crate) fn is_any(word: &str, list: &str) -> bool {
+    list.split_whitespace().any(|one| one == word)
+}
+
+/// Counts the keys that are not among the `known` ones: `settings` together, every other one by its name.
+pub(crate) fn leave_out_keys(found: &mut Found, object: &Object, known: &str, settings: &str) {
     let said = || object.iter().filter(|(_, value)| says_something(value)).map(|(key, _)| key.as_str());
-    if said().any(|key| settings.contains(&key)) {
+    if said().any(|key| is_any(key, settings)) {
         found.leave_out("settings", 1, "they say how the other program uses a note");
     }
-    for key in said().filter(|key| !known.contains(key) && !settings.contains(key)) {
+    for key in said().filter(|key| !is_any(key, known) && !is_any(key, settings)) {
         let what = format!("`{}`", truncate(key, KEY_CHARS));
         let is_told = found.left_out.len() < MOST_KEYS || found.left_out.iter().any(|one| one.what == what);
         found.leave_out(if is_told { &what } else { "other keys" }, 1, "no memory has such a field");

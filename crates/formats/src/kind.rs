@@ -1,56 +1,24 @@
 //! The kind of a subject by the word of another program.
 
 use crate::found::Subject;
+use crate::json::is_any;
 
 /// Words for people and other characters.
-const PEOPLE: &[&str] = &[
-    "character",
-    "npc",
-    "person",
-    "people",
-    "human",
-    "user",
-    "friend",
-    "creature",
-    "monster",
-    "animal",
-    "companion",
-    "colleague",
-    "contact",
-    "customer",
-    "employee",
-    "family",
-    "enemy",
-    "deity",
-    "individual",
-    "player",
-];
+const PEOPLE: &str = "\
+    character npc person people human user friend creature monster animal companion colleague contact \
+    customer employee family enemy deity individual player";
 
 /// Words for places.
-const PLACES: &[&str] = &[
-    "location",
-    "place",
-    "room",
-    "area",
-    "region",
-    "city",
-    "town",
-    "village",
-    "building",
-    "country",
-    "dungeon",
-    "house",
-    "landmark",
-    "settlement",
-];
+const PLACES: &str = "\
+    location place room area region city town village building country dungeon house landmark settlement";
 
 /// The subject of that name and kind; a kind that no list has is a topic.
 pub(crate) fn subject(kind: &str, name: &str) -> Subject {
     let name = name.trim().to_owned();
     let word = word(kind);
-    if PEOPLE.contains(&word.as_str()) {
+    if is_any(&word, PEOPLE) {
         Subject::Person(name)
-    } else if PLACES.contains(&word.as_str()) {
+    } else if is_any(&word, PLACES) {
         Subject::Place(name)
     } else if word == "agent" || word == "assistant" {
         Subject::Agent(name)

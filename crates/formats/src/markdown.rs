@@ -1,6 +1,6 @@
 //! A note in Markdown: front matter, and parts below headings.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use serde_saphyr::options;
 use serde_saphyr::options::NonFiniteFloatPolicy;
 
@@ -142,12 +142,6 @@ pub(crate) fn wiki_links(text: &str) -> impl Iterator<Item = &str> {
         let target = target.split(['|', '#', '^']).next().unwrap_or_default().trim();
         (!target.is_empty() && !target.contains('\n')).then_some(target)
     })
-}
-
-/// The fields of a table, without those that are read.
-pub(crate) fn other_fields(front: &Object, known: &[&str]) -> Object {
-    let fields = front.iter().filter(|(key, _)| !known.contains(&key.as_str()));
-    fields.map(|(key, value)| (key.clone(), value.clone())).collect::<Map<String, Value>>()
 }
 
 #[cfg(test)]

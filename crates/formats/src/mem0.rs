@@ -7,22 +7,11 @@ use crate::json::{Object, date, first_text, leave_out_keys, objects, text, texts
 use crate::kind::tag;
 
 /// Keys of a memory that are read.
-const KNOWN: [&str; 11] = [
-    "id",
-    "memory",
-    "hash",
-    "metadata",
-    "categories",
-    "user_id",
-    "agent_id",
-    "run_id",
-    "created_at",
-    "updated_at",
-    "actor_id",
-];
+const KNOWN: &str = "\
+    id memory hash metadata categories user_id agent_id run_id created_at updated_at actor_id";
 
 /// Keys that say how the memory was found.
-const SETTINGS: [&str; 6] = ["score", "event", "app_id", "role", "score_details", "expiration_date"];
+const SETTINGS: &str = "score event app_id role score_details expiration_date";
 
 /// True for a list of objects with `memory`, and for an object with such a list.
 pub(crate) fn is_one(value: &Value) -> bool {
@@ -61,7 +50,7 @@ pub(crate) fn read(found: &mut Found, value: &Value) {
             found.take(Note { links: vec![named(to)], ..Note::of(named(from), &words) });
         }
     }
-    leave_out_keys(found, document, &["results", "relations"], &["count", "next", "previous"]);
+    leave_out_keys(found, document, "results relations", "count next previous");
 }
 
 fn add(found: &mut Found, memory: &Object) {
@@ -83,7 +72,7 @@ fn add(found: &mut Found, memory: &Object) {
         context: context(memory),
         ..Note::of(subject, &text(memory, "memory"))
     });
-    leave_out_keys(found, memory, &KNOWN, &SETTINGS);
+    leave_out_keys(found, memory, KNOWN, SETTINGS);
 }
 
 /// What the metadata say, on one line.

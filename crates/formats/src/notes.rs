@@ -6,16 +6,15 @@ use std::collections::HashMap;
 
 use crate::folder::{File, Folder};
 use crate::found::{Found, Note, Subject};
-use crate::json::{date, first_text, leave_out_keys, text, texts};
+use crate::json::{date, leave_out_keys, text, texts};
 use crate::kind::{subject, tag};
-use crate::markdown::{Line, Page, Part, other_fields, wiki_links};
+use crate::markdown::{Line, Page, Part, wiki_links};
 
 /// Fields of the front matter that are read.
-const KNOWN: [&str; 9] =
-    ["title", "type", "tags", "tag", "date", "created", "modified", "updated", "aliases"];
+const KNOWN: &str = "title type tags tag date created modified updated aliases";
 
 /// Fields that say how the other program shows or finds a note.
-const SETTINGS: [&str; 4] = ["permalink", "cssclass", "cssclasses", "publish"];
+const SETTINGS: &str = "permalink cssclass cssclasses publish";
 
 /// The field of the notes that `memories export` writes.
 pub(crate) const OWN_FIELD: &str = "memories";
@@ -64,7 +63,7 @@ fn add(found: &mut Found, note: &Known, subjects: &HashMap<String, Subject>) {
     if note.page.has_broken_front {
         found.leave_out("front matter", 1, "it is no table in YAML");
     }
-    leave_out_keys(found, &other_fields(front, &KNOWN), &[], &SETTINGS);
+    leave_out_keys(found, front, KNOWN, SETTINGS);
     found.subjects.push(note.subject.clone());
     let mut tags: Vec<String> = texts(front, "tags").into_iter().chain(texts(front, "tag")).collect();
     tags.iter_mut().for_each(|tag| *tag = tag.trim_start_matches('#').to_owned());
@@ -178,9 +177,4 @@ fn split_context(text: &str) -> (&str, Option<String>) {
         Some((before, inner)) => (before.trim_end(), Some(inner.trim().to_owned())),
         None => (text, None),
     }
-}
-
-/// The first of these fields of a note's front matter, as other readers of notes need it.
-pub(crate) fn field(page: &Page, keys: &[&str]) -> String {
-    first_text(&page.front, keys)
 }

@@ -9,31 +9,12 @@ use crate::json::{Object, date, is_true, leave_out_keys, objects, text, texts};
 use crate::lore::{Lore, take};
 
 /// Keys of an entry that are read.
-const KNOWN: [&str; 9] = [
-    "text",
-    "displayName",
-    "keys",
-    "id",
-    "category",
-    "enabled",
-    "forceActivation",
-    "lastUpdatedAt",
-    "hidden",
-];
+const KNOWN: &str = "text displayName keys id category enabled forceActivation lastUpdatedAt hidden";
 
 /// Keys that say how the other program uses an entry.
-const SETTINGS: [&str; 10] = [
-    "contextConfig",
-    "searchRange",
-    "keyRelative",
-    "nonStoryActivatable",
-    "loreBiasGroups",
-    "phraseBiasGroups",
-    "advancedConditions",
-    "activationType",
-    "order",
-    "settings",
-];
+const SETTINGS: &str = "\
+    contextConfig searchRange keyRelative nonStoryActivatable loreBiasGroups phraseBiasGroups \
+    advancedConditions activationType order settings";
 
 /// True for an object with `lorebookVersion` and entries.
 pub(crate) fn is_one(book: &Object) -> bool {
@@ -58,9 +39,9 @@ pub(crate) fn read(found: &mut Found, book: &Object) {
                 ..Lore::default()
             },
         );
-        leave_out_keys(found, entry, &KNOWN, &SETTINGS);
+        leave_out_keys(found, entry, KNOWN, SETTINGS);
     }
     let all = book.get("entries").and_then(Value::as_array).map_or(0, Vec::len);
     found.leave_out("entries", all - objects(book, "entries").count(), "they are no objects");
-    leave_out_keys(found, book, &["lorebookVersion", "entries", "categories"], &["settings", "order"]);
+    leave_out_keys(found, book, "lorebookVersion entries categories", "settings order");
 }

@@ -53,7 +53,7 @@ pub(crate) fn read(found: &mut Found, content: &Content) {
             let words = format!("{from} {} {to}", if kind.is_empty() { "→" } else { &kind });
             let tags = tag("relation", &kind).into_iter().collect();
             found.take(Note { links: vec![named(&to)], tags, ..Note::of(named(&from), &words) });
-            leave_out_keys(found, line, &["type", "from", "to", "relationType"], &[]);
+            leave_out_keys(found, line, "type from to relationType", "");
         } else {
             found.leave_out("lines", 1, "they are neither an entity nor a relation");
         }
@@ -72,5 +72,5 @@ fn add_entity(found: &mut Found, line: &Object, subject: &Subject) {
             None => found.leave_out("observations", 1, "they are no texts"),
         }
     }
-    leave_out_keys(found, line, &["type", "name", "entityType", "observations"], &[]);
+    leave_out_keys(found, line, "type name entityType observations", "");
 }

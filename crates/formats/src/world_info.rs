@@ -7,76 +7,20 @@ use crate::json::{Object, first_text, is_true, leave_out_keys, text, texts};
 use crate::lore::{Lore, take};
 
 /// Keys of an entry that are read.
-const KNOWN: [&str; 15] = [
-    "uid",
-    "id",
-    "key",
-    "keys",
-    "keysecondary",
-    "secondary_keys",
-    "comment",
-    "name",
-    "content",
-    "constant",
-    "disable",
-    "enabled",
-    "extensions",
-    "displayIndex",
-    "addMemo",
-];
+const KNOWN: &str = "\
+    uid id key keys keysecondary secondary_keys comment name content constant disable enabled extensions \
+    displayIndex addMemo";
 
 /// Keys that say when and where the other program shows an entry.
-const SETTINGS: [&str; 49] = [
-    "selective",
-    "selectiveLogic",
-    "order",
-    "insertion_order",
-    "position",
-    "excludeRecursion",
-    "preventRecursion",
-    "delayUntilRecursion",
-    "probability",
-    "useProbability",
-    "depth",
-    "group",
-    "groupOverride",
-    "groupWeight",
-    "scanDepth",
-    "caseSensitive",
-    "case_sensitive",
-    "matchWholeWords",
-    "useGroupScoring",
-    "automationId",
-    "role",
-    "vectorized",
-    "sticky",
-    "cooldown",
-    "delay",
-    "priority",
-    "use_regex",
-    "characterFilter",
-    "ignoreBudget",
-    "matchPersonaDescription",
-    "matchCharacterDescription",
-    "matchCharacterPersonality",
-    "matchCharacterDepthPrompt",
-    "matchScenario",
-    "matchCreatorNotes",
-    "triggers",
-    "outletName",
-    "scan_depth",
-    "token_budget",
-    "recursive_scanning",
-    "mode",
-    "folder",
-    "activationPercent",
-    "bookVersion",
-    "insertorder",
-    "alwaysActive",
-    "characterFilterNames",
-    "characterFilterTags",
-    "characterFilterExclude",
-];
+const SETTINGS: &str = "\
+    selective selectiveLogic order insertion_order position excludeRecursion preventRecursion \
+    delayUntilRecursion probability useProbability depth group groupOverride groupWeight scanDepth \
+    caseSensitive case_sensitive matchWholeWords useGroupScoring automationId role vectorized sticky \
+    cooldown delay priority use_regex characterFilter ignoreBudget matchPersonaDescription \
+    matchCharacterDescription matchCharacterPersonality matchCharacterDepthPrompt matchScenario \
+    matchCreatorNotes triggers outletName scan_depth token_budget recursive_scanning mode folder \
+    activationPercent bookVersion insertorder alwaysActive characterFilterNames characterFilterTags \
+    characterFilterExclude";
 
 /// The key below `extensions` of the entries that `memories export` writes.
 pub(crate) const OWN: &str = "memories";
@@ -114,12 +58,8 @@ pub(crate) fn read(found: &mut Found, book: &Object) {
             Some(entry) => add(found, entry),
         }
     }
-    leave_out_keys(
-        found,
-        book,
-        &["entries", "originalData"],
-        &[&SETTINGS[..], &["name", "description", "extensions"]].concat(),
-    );
+    let settings = format!("{SETTINGS} name description extensions");
+    leave_out_keys(found, book, "entries originalData", &settings);
 }
 
 fn add(found: &mut Found, entry: &Object) {
@@ -135,8 +75,8 @@ fn add(found: &mut Found, entry: &Object) {
             ..Lore::default()
         },
     );
-    leave_out_keys(found, entry, &KNOWN, &SETTINGS);
+    leave_out_keys(found, entry, KNOWN, SETTINGS);
     if let Some(Value::Object(extensions)) = entry.get("extensions") {
-        leave_out_keys(found, extensions, &[], &[]);
+        leave_out_keys(found, extensions, "", "");
     }
 }
