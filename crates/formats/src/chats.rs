@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
-use crate::json::{Object, date, first_text, text};
+use crate::json::{Object, date, first_text, is_true, text};
 use crate::source::{Content, Source};
 
 /// A conversation of another program.
@@ -25,13 +25,10 @@ pub struct ForeignConversation {
 /// The conversations of a source; none if it holds something else.
 pub fn conversations(source: &Source) -> Vec<ForeignConversation> {
     match &source.content {
-        Content::Json(Value::Array(list)) => list.iter().filter_map(conversation).collect(),
         Content::Json(value) => {
-            let list = value.get("conversations").and_then(Value::as_array);
-            list.map_or_else(
-                || conversation(value).into_iter().collect(),
-                |list| list.iter().filter_map(conversation).collect(),
-            )
+            let list = value.as_array().or_else(|| value.get("conversations")?.as_array());
+            let list = list.map_or(std::slice::from_ref(value), Vec::as_slice);
+            list.iter().filter_map(conversation).collect()
         }
         Content::Lines(lines) => sillytavern(lines, &source.name).into_iter().collect(),
         _ => Vec::new(),
@@ -125,9 +122,8 @@ fn sillytavern(lines: &[Result<Value, String>], name: &str) -> Option<ForeignCon
 }
 
 fn sillytavern_message(message: &Object) -> Option<Value> {
-    let is = |key: &str| message.get(key) == Some(&Value::Bool(true));
-    let role = if is("is_user") { "user" } else { "assistant" };
-    if is("is_system") {
+    let role = if is_true(message, "is_user") { "user" } else { "assistant" };
+    if is_true(message, "is_system") {
         return None;
     }
     of_parts(role, &text(message, "name"), &text(message, "mes"), date(message, &["send_date"]))

@@ -13,22 +13,19 @@ const KNOWN: &str = "\
 /// Keys that say how the memory was found.
 const SETTINGS: &str = "score event app_id role score_details expiration_date";
 
+fn memories(value: &Value) -> Option<&Vec<Value>> {
+    value.as_array().or_else(|| value.get("results")?.as_array())
+}
+
 /// True for a list of objects with `memory`, and for an object with such a list.
 pub(crate) fn is_one(value: &Value) -> bool {
-    let first = match value {
-        Value::Array(list) => list.first(),
-        Value::Object(document) => {
-            document.get("results").and_then(Value::as_array).and_then(|list| list.first())
-        }
-        _ => None,
-    };
+    let first = memories(value).and_then(|list| list.first());
     first.and_then(|memory| memory.get("memory")).is_some_and(Value::is_string)
 }
 
 /// Reads the memories.
 pub(crate) fn read(found: &mut Found, value: &Value) {
-    let list = value.as_array().or_else(|| value.get("results")?.as_array());
-    for memory in list.into_iter().flatten() {
+    for memory in memories(value).into_iter().flatten() {
         match memory.as_object() {
             Some(memory) => add(found, memory),
             None => found.leave_out("memories", 1, "they are no objects"),

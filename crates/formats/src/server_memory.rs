@@ -29,16 +29,12 @@ fn is_relation(line: &Object) -> bool {
 
 /// Reads a graph.
 pub(crate) fn read(found: &mut Found, content: &Content) {
-    let single;
-    let lines = match content {
-        Content::Lines(lines) => lines,
-        Content::Json(value) => {
-            single = vec![Ok(value.clone())];
-            &single
-        }
+    let lines: Vec<Result<&Value, &String>> = match content {
+        Content::Lines(lines) => lines.iter().map(Result::as_ref).collect(),
+        Content::Json(value) => vec![Ok(value)],
         _ => return,
     };
-    let objects = || lines.iter().filter_map(|line| line.as_ref().ok()?.as_object());
+    let objects = || lines.iter().filter_map(|line| line.ok()?.as_object());
     found.leave_out("lines", lines.iter().filter(|line| line.is_err()).count(), "they are not JSON");
     let entities = objects().filter(|line| is_entity(line));
     let subjects: HashMap<String, Subject> = entities
@@ -58,7 +54,7 @@ pub(crate) fn read(found: &mut Found, content: &Content) {
             found.leave_out("lines", 1, "they are neither an entity nor a relation");
         }
     }
-    let others = lines.iter().filter(|line| line.as_ref().is_ok_and(|line| !line.is_object())).count();
+    let others = lines.iter().filter(|line| line.is_ok_and(|line| !line.is_object())).count();
     found.leave_out("lines", others, "they are no objects");
 }
 

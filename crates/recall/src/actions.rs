@@ -114,11 +114,11 @@ impl Actions {
         }
         let ways = self.ways.iter_mut().map(|walked| &mut walked.way);
         circumstances.remove_done_openers(ways, section);
-        if circumstances.not_understood().is_empty() {
+        if circumstances.not_understood.is_empty() {
             return self;
         }
         let mut not_understood: Vec<Attempt> =
-            circumstances.not_understood().iter().map(|attempt| shortened(attempt, 0)).collect();
+            circumstances.not_understood.iter().map(|attempt| shortened(attempt, 0)).collect();
         let things = things_here(section, &not_understood);
         not_understood.retain(|attempt| thing_of(attempt).is_some_and(|thing| things.contains(&thing)));
         not_understood.sort_by_cached_key(|attempt| Reverse((attempt.episode, attempt.turn)));

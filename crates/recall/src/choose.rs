@@ -63,19 +63,9 @@ impl Offer<'_> {
     }
 }
 
-/// Chooses what to show of each scope, all together within the budget.
+/// Chooses what to show of each scope, all together within the budget, followed by the `parents`: the folders above the
+/// sections, in their order, within the budget that the sections leave. Folders of which nothing is known are left out.
 pub fn choose(
-    sections: &[(Scope, Section)],
-    known: &Known<'_>,
-    limits: &Limits,
-    format: Format,
-) -> Vec<View> {
-    choose_with_parents(sections, &[], known, limits, format)
-}
-
-/// As [`choose`], followed by the folders above the sections, in their order, within the budget that the sections
-/// leave. Folders of which nothing is known are left out.
-pub(super) fn choose_with_parents(
     sections: &[(Scope, Section)],
     parents: &[(Scope, Section)],
     known: &Known<'_>,
@@ -102,8 +92,7 @@ pub(super) fn choose_with_parents(
     let offers: Vec<Offer<'_>> =
         sections.iter().map(|(scope, section)| offer(scope, section, false)).collect();
     let above = parents.iter().map(|(scope, section)| offer(scope, section, true));
-    let above = above.filter(|offer| !offer.is_empty());
-    let above: Vec<Offer<'_>> = above.collect();
+    let above: Vec<Offer<'_>> = above.filter(|offer| !offer.is_empty()).collect();
     let notice = estimate_tokens(&render::notice(format));
     let limits = &Limits { max_tokens: limits.max_tokens.map(|most| most.saturating_sub(notice)), ..*limits };
     let Some(budget) = limits.max_tokens else {
@@ -289,6 +278,27 @@ mod tests {
     use memories_document::Document;
     use memories_document::types::FolderPath;
 
+    fn section(document: &Document, scope: Scope) -> (Scope, Section) {
+        let section = document.section(&scope).expect("a section");
+        (scope, section)
+    }
+
+    /// The views of sections where nothing is known but what they say.
+    fn chosen(
+        sections: &[(Scope, Section)],
+        parents: &[(Scope, Section)],
+        limits: &Limits,
+        format: Format,
+    ) -> Vec<View> {
+        let known = Known {
+            linked: &|_, _| None,
+            names: &PlaceNames::default(),
+            ends: &HashMap::new(),
+            circumstances: &Circumstances::default(),
+        };
+        choose(sections, parents, &known, limits, format)
+    }
+
     /// A section with two memories of each kind, and as many actions as asked for.
     fn view(tries: usize, format: Format) -> View {
         let mut text = "## Location 1: Hall\n\n".to_owned();
@@ -304,15 +314,8 @@ mod tests {
             |number| format!("- `push button number {number}` ×{number}: Button {number} is stuck.\n");
         text.extend((1..=tries).map(tried));
         let document = Document::parse(text);
-        let scope = Scope::Location(1);
-        let section = document.section(&scope).expect("a section");
-        let known = Known {
-            linked: &|_, _| None,
-            names: &PlaceNames::default(),
-            ends: &HashMap::new(),
-            circumstances: &Circumstances::default(),
-        };
-        choose(&[(scope, section)], &known, &Limits::default(), format).remove(0)
+        let hall = section(&document, Scope::Location(1));
+        chosen(&[hall], &[], &Limits::default(), format).remove(0)
     }
 
     #[test]
@@ -332,15 +335,8 @@ mod tests {
     fn without_a_budget_memories_have_their_age_too() {
         let text = "## World\n\n**[NOTE] Bell** *(2026-01-24)*\nIt rings.\n";
         let document = Document::parse(text.to_owned());
-        let section = document.section(&Scope::World).expect("a section");
-        let known = Known {
-            linked: &|_, _| None,
-            names: &PlaceNames::default(),
-            ends: &HashMap::new(),
-            circumstances: &Circumstances::default(),
-        };
         let limits = Limits { max_tokens: None, ..Limits::default() }.at("2026-01-31T10:40:00Z");
-        let shown = render::render(&choose(&[(Scope::World, section)], &known, &limits, Format::Text));
+        let shown = render::render(&chosen(&[section(&document, Scope::World)], &[], &limits, Format::Text));
         assert!(shown.contains("1 week ago"), "{shown}");
     }
 
@@ -354,19 +350,9 @@ mod tests {
             text.extend((0..count).map(entry));
         }
         let document = Document::parse(text);
-        let of = |path: &str| {
-            let scope = Scope::Folder(FolderPath::parse(path).expect("a path"));
-            let section = document.section(&scope).expect("a section");
-            (scope, section)
-        };
-        let known = Known {
-            linked: &|_, _| None,
-            names: &PlaceNames::default(),
-            ends: &HashMap::new(),
-            circumstances: &Circumstances::default(),
-        };
+        let of = |path: &str| section(&document, Scope::Folder(FolderPath::parse(path).expect("a path")));
         let limits = Limits { max_tokens: Some(max_tokens), ..Limits::default() };
-        choose_with_parents(&[of("src/search")], &[of("src"), of("/")], &known, &limits, format)
+        chosen(&[of("src/search")], &[of("src"), of("/")], &limits, format)
     }
 
     #[test]

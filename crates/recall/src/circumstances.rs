@@ -21,6 +21,7 @@ const EPISODE_BEGAN: &str = "another episode began";
 /// Facts that hold at every place: what the game's parser does not understand, and what was done in this episode.
 #[derive(Default)]
 pub struct Circumstances<'a> {
+    /// Actions that the game's parser does not understand.
     pub(super) not_understood: Vec<Attempt>,
     /// Answers about the player's own state: inventory, score, health.
     pub(super) status: Vec<Attempt>,
@@ -56,11 +57,6 @@ impl<'a> Circumstances<'a> {
     pub fn in_snapshot(snapshot: &'a Snapshot, ahead: Option<&'a BestRun<'a>>) -> Circumstances<'a> {
         let game = snapshot.section(&Scope::Game);
         Circumstances { ahead, ..Circumstances::of(game, snapshot.running_episode(), snapshot.text()) }
-    }
-
-    /// Actions that the game's parser does not understand.
-    pub(crate) fn not_understood(&self) -> &[Attempt] {
-        &self.not_understood
     }
 
     /// Actions that changed something in the running episode, wherever that was. The lines are read when they are first

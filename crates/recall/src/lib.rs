@@ -57,7 +57,6 @@ use memories_notebook::{AnchoredFiles, KnownChanges, Snapshot};
 use memories_world::BestRun;
 
 pub use actions::Actions;
-use choose::choose_with_parents;
 pub use choose::{Known, choose};
 pub use circumstances::Circumstances;
 pub use error::RecallError;
@@ -172,7 +171,7 @@ fn choose_in(
     let names = if ways.clone().next().is_some() { snapshot.place_names() } else { &nothing };
     let ends = snapshot.ends_of(ways);
     let known = Known { linked: &linked, names, ends: &ends, circumstances };
-    choose_with_parents(sections, above, &known, limits, format)
+    choose(sections, above, &known, limits, format)
 }
 
 /// Keeps no more than the newest memories of a section.

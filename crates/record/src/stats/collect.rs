@@ -258,7 +258,7 @@ impl<'a> RecallCosts<'a> {
         };
         let RecallCosts { names, ends, circumstances, .. } = &*self;
         let known = Known { linked: &linked, names, ends, circumstances };
-        let views = choose(&[(scope, section)], &known, limits, Format::Text);
+        let views = choose(&[(scope, section)], &[], &known, limits, Format::Text);
         let tokens = estimate_tokens(&render(&views));
         self.tokens.push(tokens);
     }
