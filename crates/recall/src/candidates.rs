@@ -13,8 +13,8 @@ use crate::format::Format;
 use crate::limits::Limits;
 use crate::rank::{Rank, Rooms};
 use crate::render::{Group, render_memory};
-use crate::said::Said;
 use memories_document::types::{Category, Memory};
+use memories_notebook::duplicates::ComparableText;
 
 /// Fewest tokens that a memory is shortened to; with less room it is left out.
 const MIN_CUT: usize = 24;
@@ -27,7 +27,7 @@ pub(super) struct Candidate<'a> {
     limits: &'a Limits,
     format: Format,
     piece: OnceCell<Piece<Memory>>,
-    said: OnceCell<Said>,
+    said: OnceCell<ComparableText>,
 }
 
 /// The memories to choose from, in the order of the file. Within a budget, their texts are cut to the limit of characters.
@@ -70,10 +70,16 @@ impl<'a> Candidate<'a> {
         printed > tokens.saturating_mul(BYTES_PER_TOKEN)
     }
 
+    /// True if both say the same. One text under DANGER and under SUCCESS says different things, as it does in two groups.
     fn says_the_same(&self, other: &Candidate<'_>) -> bool {
-        let said = |one: &Candidate<'_>| Said::by(one.memory);
-        let own = self.said.get_or_init(|| said(self));
-        own.is_the_same_as(other.said.get_or_init(|| said(other)))
+        self.memory.category == other.memory.category
+            && Group::of(self.memory) == Group::of(other.memory)
+            && self.said().says_the_same(other.said())
+    }
+
+    fn said(&self) -> &ComparableText {
+        let text = || ComparableText::new(&format!("{}\n{}", self.memory.title, self.memory.text));
+        self.said.get_or_init(text)
     }
 
     /// Limit of memories of its category; `None` where their number is not limited.

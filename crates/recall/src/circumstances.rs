@@ -28,7 +28,7 @@ pub struct Circumstances<'a> {
     pub(super) running_episode: u64,
     /// The text of the memory file.
     text: &'a str,
-    done: OnceCell<(Vec<Attempt>, Later)>,
+    done: OnceCell<Later>,
     /// By places, what worked there in the running episode.
     worked: OnceCell<HashMap<u64, Vec<Attempt>>>,
     pub(super) ahead: Option<&'a BestRun<'a>>,
@@ -40,17 +40,7 @@ impl<'a> Circumstances<'a> {
     /// From the section of the game, the running episode and the text of the memory file.
     pub fn of(game: &Section, running_episode: u64, text: &'a str) -> Circumstances<'a> {
         let (not_understood, status) = (game.tried.clone(), game.seen.clone());
-        let (done, worked) = (OnceCell::new(), OnceCell::new());
-        Circumstances {
-            not_understood,
-            status,
-            running_episode,
-            text,
-            done,
-            worked,
-            ahead: None,
-            files: None,
-        }
+        Circumstances { not_understood, status, running_episode, text, ..Circumstances::default() }
     }
 
     /// Those of a snapshot, with what of the best run is still to be done.
@@ -61,7 +51,7 @@ impl<'a> Circumstances<'a> {
 
     /// Actions that changed something in the running episode, wherever that was. The lines are read when they are first
     /// asked for: few recalls need them.
-    fn done(&self) -> &(Vec<Attempt>, Later) {
+    fn done(&self) -> &Later {
         self.done.get_or_init(|| {
             let text = self.text;
             let mut done = Vec::new();
@@ -84,8 +74,7 @@ impl<'a> Circumstances<'a> {
                 let worked = attempts.into_iter().flatten().filter(|attempt| attempt.reply.is_empty());
                 done.extend(worked.filter(|attempt| attempt.episode == Some(self.running_episode)));
             }
-            let later = Later::of(&done);
-            (done, later)
+            Later::of(done)
         })
     }
 
@@ -130,8 +119,7 @@ impl<'a> Circumstances<'a> {
         if asked.episode != Some(self.running_episode) {
             return Some(EPISODE_BEGAN.to_owned());
         }
-        let (done, later) = self.done();
-        later.first_of_all(Some(asked.turn)).map(|at| worked_at(&done[at]))
+        self.done().first_of_all(Some(asked.turn)).map(worked_at)
     }
 
     /// The later event that could have removed the obstacle of a blocked action; `None` where there is none.
@@ -139,15 +127,14 @@ impl<'a> Circumstances<'a> {
         if blocked.episode != Some(self.running_episode) {
             return Some(EPISODE_BEGAN.to_owned());
         }
-        let named = things_of(blocked);
-        let (done, later) = self.done();
-        later.first_naming(&named, Some(blocked.turn)).map(|at| worked_at(&done[at]))
+        self.done().first_naming(&things_of(blocked), Some(blocked.turn)).map(worked_at)
     }
 }
 
 /// Finds the first of some actions that is later than a turn.
 #[derive(Default)]
 pub(super) struct Later {
+    actions: Vec<Attempt>,
     all: Records,
     /// By the words of the actions.
     by_word: HashMap<String, Records>,
@@ -158,7 +145,7 @@ pub(super) struct Later {
 type Records = Vec<(Option<u64>, usize)>;
 
 impl Later {
-    pub(super) fn of(actions: &[Attempt]) -> Later {
+    pub(super) fn of(actions: Vec<Attempt>) -> Later {
         let mut later = Later::default();
         let add = |records: &mut Records, record: (Option<u64>, usize)| {
             if records.last().is_none_or(|last| last.0 < record.0) {
@@ -169,18 +156,23 @@ impl Later {
             add(&mut later.all, (done.turn, at));
             words(&done.action).for_each(|word| add(later.by_word.entry(word).or_default(), (done.turn, at)));
         }
-        later
+        Later { actions, ..later }
     }
 
     /// The first action behind a turn, which an action may lack; `None` is the beginning.
-    pub(super) fn first_of_all(&self, turn: Option<Option<u64>>) -> Option<usize> {
-        first_behind(&self.all, turn)
+    pub(super) fn first_of_all(&self, turn: Option<Option<u64>>) -> Option<&Attempt> {
+        first_behind(&self.all, turn).map(|at| &self.actions[at])
     }
 
     /// The first action behind a turn with one of these words.
-    pub(super) fn first_naming(&self, named: &HashSet<String>, turn: Option<Option<u64>>) -> Option<usize> {
+    pub(super) fn first_naming(
+        &self,
+        named: &HashSet<String>,
+        turn: Option<Option<u64>>,
+    ) -> Option<&Attempt> {
         let records = named.iter().filter_map(|word| self.by_word.get(word));
-        records.filter_map(|records| first_behind(records, turn)).min()
+        let first = records.filter_map(|records| first_behind(records, turn)).min();
+        first.map(|at| &self.actions[at])
     }
 }
 

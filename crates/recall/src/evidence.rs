@@ -62,7 +62,7 @@ pub struct Judgement<'a> {
     circumstances: &'a Circumstances<'a>,
     worked: HashMap<String, Success>,
     /// What worked here in the running episode, to find what came later than a look.
-    done: OnceCell<(Vec<Attempt>, Later)>,
+    done: OnceCell<Later>,
 }
 
 impl<'a> Judgement<'a> {
@@ -120,11 +120,9 @@ impl<'a> Judgement<'a> {
     /// The verdict about an action that looked.
     pub(crate) fn judge_seen(&self, seen: &Attempt) -> Verdict {
         let running = Some(self.circumstances.running_episode);
-        let (done, later) = self.done.get_or_init(|| {
+        let later = self.done.get_or_init(|| {
             let done = self.section.worked.iter().filter(|done| done.episode == running);
-            let done: Vec<Attempt> = done.cloned().collect();
-            let later = Later::of(&done);
-            (done, later)
+            Later::of(done.cloned().collect())
         });
         let looks_around = fold_action(&seen.action) == "look";
         let things: HashSet<String> =
@@ -133,8 +131,7 @@ impl<'a> Judgement<'a> {
             |turn| if looks_around { later.first_of_all(turn) } else { later.first_naming(&things, turn) };
         match if seen.episode == running { first(Some(seen.turn)) } else { first(None) } {
             None => Verdict::Seen,
-            Some(at) => {
-                let done = &done[at];
+            Some(done) => {
                 let since = format!("`{}` worked here at {}", done.action, write(done.episode, done.turn));
                 Verdict::MayBeTried { since }
             }

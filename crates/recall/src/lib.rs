@@ -48,7 +48,6 @@ mod limits;
 mod lookup;
 mod rank;
 mod render;
-mod said;
 mod view;
 
 use memories_document::types::{Memory, Scope, ScopeName};
@@ -63,7 +62,7 @@ pub use error::RecallError;
 pub use evidence::{Evidence, Judgement, Verdict};
 pub use format::Format;
 pub use limits::Limits;
-pub use lookup::{owned_sections, parent_sections, read_scopes, sections};
+pub use lookup::{owned_sections, parent_sections, scopes};
 pub use render::{render, render_stale};
 pub use view::{Linked, View};
 

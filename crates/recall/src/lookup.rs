@@ -1,6 +1,6 @@
 //! Resolves the sections that a person names: by scope, or by the name of a place.
 //!
-//! Names enter, and a memory file or a snapshot of it; the sections of the scopes leave.
+//! Names enter, and a snapshot of a memory file; the scopes leave, and their sections.
 
 use std::cmp::Reverse;
 
@@ -10,7 +10,6 @@ use memories_document::link::Link;
 use memories_document::types::{FolderPath, Memory, Scope, ScopeName};
 use memories_document::{PlaceNames, Section, nearest};
 use memories_notebook::Snapshot;
-use memories_store::Store;
 
 /// Limit of suggestions for a name that no place has.
 const SUGGESTED: usize = 5;
@@ -31,34 +30,21 @@ pub(super) fn parents_of<'a>(scopes: impl Iterator<Item = &'a Scope> + Clone) ->
     above.into_iter().map(Scope::Folder).collect()
 }
 
-/// The sections of scopes in a memory file, in the order asked for and each once; a scope without a
-/// section is empty.
-///
-/// # Errors
-///
-/// See [`RecallError`].
-pub fn read_scopes(store: &Store, names: &[ScopeName]) -> Result<Vec<(Scope, Section)>, RecallError> {
-    owned_sections(&Snapshot::read(store)?, names)
-}
-
-/// As [`read_scopes`], from a snapshot.
+/// The scopes that are named, in the order asked for and each once.
 ///
 /// # Errors
 ///
 /// [`RecallError::UnknownName`] or [`RecallError::AmbiguousName`].
-pub fn sections<'a>(
-    snapshot: &'a Snapshot,
-    names: &[ScopeName],
-) -> Result<Vec<(Scope, &'a Section)>, RecallError> {
-    let meant = resolve(snapshot, names)?.into_iter();
-    Ok(meant.map(|Meant { scope, .. }| (scope.clone(), snapshot.section(&scope))).collect())
+pub fn scopes(snapshot: &Snapshot, names: &[ScopeName]) -> Result<Vec<Scope>, RecallError> {
+    Ok(resolve(snapshot, names)?.into_iter().map(|meant| meant.scope).collect())
 }
 
-/// As [`sections`], as values. A place without a section has the name that the caller gave.
+/// As [`scopes`], with their sections. A scope without a section is empty; a place without one has the name that the
+/// caller gave.
 ///
 /// # Errors
 ///
-/// See [`sections`].
+/// See [`scopes`].
 pub fn owned_sections(
     snapshot: &Snapshot,
     names: &[ScopeName],

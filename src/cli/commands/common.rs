@@ -14,7 +14,7 @@ use memories_document::nearest;
 use memories_document::types::{Memory, Scope, ScopeName, did_you_mean};
 use memories_llm::redact::redact;
 use memories_notebook::Snapshot;
-use memories_recall::{RecallError, read_scopes};
+use memories_recall::{RecallError, scopes};
 use memories_record::places::own_id;
 use memories_store::Store;
 
@@ -47,7 +47,7 @@ pub(crate) fn parse_scopes(folder: &WorkingFolder, names: &[String]) -> Result<V
 pub(crate) fn resolve_scope(folder: &WorkingFolder, store: &Store, name: &str) -> Result<Scope, Failure> {
     match folder.scope_name(name)?.existing() {
         ScopeName::Scope(scope) => Ok(scope),
-        name => Ok(read_scopes(store, &[name])?.remove(0).0),
+        name => Ok(scopes(&Snapshot::read(store)?, &[name])?.remove(0)),
     }
 }
 
@@ -125,7 +125,7 @@ pub(crate) fn find_scopes(
         return Ok(Vec::new());
     }
     let names: Vec<ScopeName> = parse_scopes(folder, names)?.into_iter().map(ScopeName::existing).collect();
-    Ok(read_scopes(store, &names)?.into_iter().map(|(scope, _)| scope).collect())
+    Ok(scopes(&Snapshot::read(store)?, &names)?)
 }
 
 /// Items of an inventory as they were listed, without blank ones.

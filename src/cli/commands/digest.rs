@@ -16,9 +16,9 @@ use crate::cli::failure::{Failure, FailureKind};
 use crate::cli::working_folder::WorkingFolder;
 use memories_chat::digest::{DigestReport, Digester, Occasion, PresentCharacter};
 use memories_document::types::frame::{INDENT, indented, one_line};
-use memories_document::types::{MemoryObject, Scope, ScopeName, is_id};
+use memories_document::types::{MemoryObject, Scope, is_id};
 use memories_llm::ModelError;
-use memories_recall::read_scopes;
+use memories_notebook::Snapshot;
 use memories_store::Store;
 
 /// Summarize what happened in a conversation since the last digest
@@ -210,10 +210,8 @@ fn show_report(
         cli.ui.data(&format!("stored [{}]{range} in {place}\n{text}", memory.category))?;
     }
     if report.written.is_empty() && report.failed.is_empty() {
-        let label = |scope: Scope| {
-            let (_, section) = read_scopes(store, &[ScopeName::Scope(scope.clone())])?.remove(0);
-            Ok::<_, Failure>(scope.label(&section.name))
-        };
+        let label =
+            |scope: Scope| Ok::<_, Failure>(scope.label(&Snapshot::read(store)?.section(&scope).name));
         let place = match occasion {
             Occasion::Exit(id, _) => label(Scope::Location(*id))?,
             Occasion::ExitNew(name, _) => name.clone(),

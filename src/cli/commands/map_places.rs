@@ -4,7 +4,7 @@ use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use memories_document::types::{Scope, ScopeName};
 use memories_notebook::Snapshot;
-use memories_recall::sections;
+use memories_recall::scopes;
 use memories_world::standing;
 
 /// The file that the map is read from, after a warning where a part of it cannot be read.
@@ -39,7 +39,7 @@ fn resolve(snapshot: &Snapshot, name: ScopeName) -> Result<u64, Failure> {
     let scope = match name.existing() {
         // An id needs no section.
         ScopeName::Scope(scope) => scope,
-        name => sections(snapshot, &[name])?.remove(0).0,
+        name => scopes(snapshot, &[name])?.remove(0),
     };
     match scope {
         Scope::Location(id) => Ok(id),

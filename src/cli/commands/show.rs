@@ -65,12 +65,13 @@ pub fn run(mut cli: Cli<'_>, args: ShowArgs) -> Result<u8, Failure> {
     let names = [cli.settings.working_folder.scope_name(&scope)?.existing()];
     let snapshot = Snapshot::read(&store)?;
     cli.ui.warnings(&snapshot.warning());
-    let (scope, section) = memories_recall::sections(&snapshot, &names)?.remove(0);
+    let scope = memories_recall::scopes(&snapshot, &names)?.remove(0);
     let texts: Vec<&str> = snapshot.section_texts(&scope).collect();
     if texts.is_empty() {
         return Err(no_section(&scope, snapshot.headings().map(|heading| &heading.scope)));
     }
     if cli.ui.json {
+        let section = snapshot.section(&scope);
         return cli.ui.json_answer(&section_json(&MemoryObjects::of(&snapshot), &scope, section));
     }
     for text in texts {

@@ -22,7 +22,7 @@ use memories_document::types::lock::lock;
 use memories_document::types::{ImportanceScale, Scope, ScopeName, Writer};
 use memories_llm::{Model, ModelError};
 use memories_notebook::{Clock, Notebook};
-use memories_recall::sections;
+use memories_recall::scopes;
 use memories_search::SearchError;
 
 /// Conversations that are kept for extraction when the proxy ends, in the mode `on_save`, and the bytes of their
@@ -109,8 +109,7 @@ impl MemoryHooks {
         let names: Vec<ScopeName> = names.into_iter().map(ScopeName::existing).collect();
         let snapshot = self.injector.files().current();
         let snapshot = snapshot.map_err(|error| format!("`X-Memories-Scope`: {error}"))?;
-        let found = sections(&snapshot, &names).map_err(|error| format!("`X-Memories-Scope`: {error}"))?;
-        Ok(found.into_iter().map(|(scope, _)| scope).collect())
+        scopes(&snapshot, &names).map_err(|error| format!("`X-Memories-Scope`: {error}"))
     }
 
     /// Extracts from a conversation where that is due.
