@@ -208,12 +208,12 @@ fn within_bounds(title: String, text: String, warnings: &mut Vec<String>) -> (St
 }
 
 /// The turns of a memory that begins before the turn itself.
-fn read_turns(first: Option<&Value>, shown: Option<Span>, warnings: &mut Vec<String>) -> Option<Span> {
+fn read_turns(first: Option<&Value>, shown: Span, warnings: &mut Vec<String>) -> Option<Span> {
     let said = match first? {
         Value::String(text) => text.trim().trim_start_matches(['T', 't']).parse().ok()?,
         value => value.as_f64().filter(|number| number.is_finite())?,
     };
-    let Span { first, last } = shown?;
+    let Span { first, last } = shown;
     // Exact for the numbers of turns: they are far below 2^53.
     let span = Span { first: (said as u64).clamp(first, last), last };
     if said != span.first as f64 {

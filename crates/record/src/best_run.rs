@@ -18,7 +18,6 @@ use memories_document::types::{
 use memories_document::{Document, DocumentError};
 use memories_notebook::files::Files;
 use memories_notebook::replace_own;
-use memories_store::StoreError;
 use memories_store::journal::{EarlierTurn, Journal};
 
 /// Longest reply that only says that time passes, in characters.
@@ -51,6 +50,13 @@ struct Worth {
     won: bool,
     goal: Option<usize>,
     turns: Option<Reverse<u64>>,
+}
+
+impl Worth {
+    fn of(run: &Run, goals: &[u64], score: Option<i64>, turns: Option<Span>) -> Worth {
+        let turns = turns.map(|turns| Reverse(turns.last.saturating_sub(turns.first)));
+        Worth { score, won: run.has_won(), goal: furthest(run, goals), turns }
+    }
 }
 
 /// The best run of a game, while a turn of an episode may change it.
@@ -106,23 +112,26 @@ impl BestRun<'_> {
         effect: Effect,
     ) -> Result<Option<String>, RecordError> {
         let now = Played::now(context, effect);
-        if now.earned(self.goals).is_none() && !effect.is_denied() {
+        let has_earned = now.earned(self.goals).is_some();
+        if !has_earned && !effect.is_denied() {
             // Most turns teach nothing of a run, which need not be read for them.
             return Ok(None);
         }
         let old = files.live_with_title(&Scope::Game, BEST_RUN);
         let known = old.as_ref().and_then(|old| Some((Run::of(old)?, old)));
-        if now.earned(self.goals).is_none() {
-            return match known {
-                Some((run, old)) => Ok(self.mark_failed(files, old, run, &now).map(|()| None)?),
-                None => Ok(None),
-            };
+        if !has_earned {
+            if let Some((run, old)) = known {
+                self.mark_failed(files, old, run, &now)?;
+            }
+            return Ok(None);
         }
-        let Some(mut turns) = self.earlier_turns(journal)? else { return Ok(None) };
+        // A journal that does not reach back to the beginning of the episode does not tell the run.
+        let Some(earlier) = journal.turns_of_episode(self.episode)? else { return Ok(None) };
+        let mut turns: Vec<Played> = earlier.iter().filter_map(Played::of).collect();
         turns.push(now);
         let earned = Earnings::of(&turns, self.goals);
         match known {
-            Some((run, old)) if earned.worth <= worth_of(old, &run, self.goals) => {
+            Some((run, old)) if earned.worth <= self.worth_of(old, &run) => {
                 if old.provenance.episode != Some(self.episode) {
                     self.learn(files, old, run, &earned)?;
                 }
@@ -134,12 +143,6 @@ impl BestRun<'_> {
                 Ok(Some(format!("this is the best run so far{details}")))
             }
         }
-    }
-
-    /// The turns of the episode before this one; `None` where the journal does not reach back to its beginning.
-    fn earlier_turns(&self, journal: &Journal) -> Result<Option<Vec<Played>>, StoreError> {
-        let turns = journal.turns_of_episode(self.episode)?;
-        Ok(turns.map(|turns| turns.iter().filter_map(Played::of).collect()))
     }
 
     /// Writes the run into the file. Its score, and what became of the one before, to follow a sentence.
@@ -167,6 +170,11 @@ impl BestRun<'_> {
         let was_changed = replace_own(files, &Scope::Game, memory, &at)?;
         let struck = if was_changed { "; the one that a person had changed is struck" } else { "" };
         Ok(format!("{score}{struck}"))
+    }
+
+    /// How good the run in the file is.
+    fn worth_of(&self, memory: &Memory, run: &Run) -> Worth {
+        Worth::of(run, self.goals, memory.provenance.score, memory.provenance.turns)
     }
 
     fn moment(&self) -> Moment {
@@ -300,12 +308,7 @@ impl Earnings {
         let mut best = Earnings::default();
         gains(turns, goals, |run, turn, witnesses| {
             let turns = span(turns, turn);
-            let worth = Worth {
-                score: turn.turn.score_after,
-                won: run.has_won(),
-                goal: furthest(run, goals),
-                turns: Some(Reverse(turns.last - turns.first)),
-            };
+            let worth = Worth::of(run, goals, turn.turn.score_after, Some(turns));
             if worth > best.worth {
                 let (run, witnesses) = (run.clone(), witnesses.clone());
                 best = Earnings { run, worth, turns: Some(turns), witnesses };
@@ -379,16 +382,6 @@ fn cut_detour(steps: &mut Vec<&Played>) {
 fn furthest(run: &Run, goals: &[u64]) -> Option<usize> {
     let reached = run.gains.iter().filter(|gain| gain.earned == Earned::Reached);
     reached.filter_map(|gain| goals.iter().position(|goal| *goal == gain.at.id)).max()
-}
-
-fn worth_of(memory: &Memory, run: &Run, goals: &[u64]) -> Worth {
-    let span = memory.provenance.turns;
-    Worth {
-        score: memory.provenance.score,
-        won: run.has_won(),
-        goal: furthest(run, goals),
-        turns: span.map(|span| Reverse(span.last.saturating_sub(span.first))),
-    }
 }
 
 /// True if two gains are of the same points at the same place by the same last action.

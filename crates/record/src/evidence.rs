@@ -141,14 +141,13 @@ impl TurnEvidence<'_> {
         result: TryResult,
     ) -> Result<Attempt, DocumentError> {
         let attempt = self.attempt(earlier_try(here, &action), action, result);
-        self.document.put_attempt(
-            &self.before.scope(),
-            &self.before.name,
-            RegionKind::Tried,
-            &attempt,
-            self.limit,
-        )?;
+        self.put(RegionKind::Tried, &attempt)?;
         Ok(attempt)
+    }
+
+    /// Lists an attempt at the place where it was made.
+    fn put(&mut self, list: RegionKind, attempt: &Attempt) -> Result<(), DocumentError> {
+        self.document.put_attempt(&self.before.scope(), &self.before.name, list, attempt, self.limit)
     }
 
     /// Notes for all places that the parser does not understand the action.
@@ -195,14 +194,7 @@ impl TurnEvidence<'_> {
     fn write_worked(&mut self, here: &Section, action: String) -> Result<(), DocumentError> {
         let earlier = here.worked.iter().find(|worked| is_same_action(&worked.action, &action));
         let worked = self.attempt(earlier, action, TryResult::Vain);
-        let worked = Attempt { reply: String::new(), ..worked };
-        self.document.put_attempt(
-            &self.before.scope(),
-            &self.before.name,
-            RegionKind::Worked,
-            &worked,
-            self.limit,
-        )
+        self.put(RegionKind::Worked, &Attempt { reply: String::new(), ..worked })
     }
 
     /// Notes what a look showed: at its place, or for all places where it asked for what goes along with the player.

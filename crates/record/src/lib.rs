@@ -183,8 +183,7 @@ impl Recorder<'_> {
     ///
     /// See [`RecordError`]. A model that fails is not an error: the turn is queued.
     pub fn record(&self, mut turn: Turn) -> Result<RecordReport, RecordError> {
-        let mut notes = redaction::redact_turn(&mut turn);
-        notes.append(&mut turn.notes);
+        let notes = redaction::redact_turn(&mut turn);
         // Nobody is asked about a turn that was recorded before.
         let before = match self.judge {
             Judge::Model(_) if !self.settings.again && !turn.rewind => {

@@ -331,7 +331,6 @@ impl LineReader<'_> {
             Err(problem) => return (number, Pending::Done(Box::new(Err(problem)))),
         };
         let mut notes = redact_turn(&mut turn);
-        notes.append(&mut turn.notes);
         let key = key_of(&turn, running, self.file.map(|file| (file, number)));
         // A turn with `rewind` looks for what it sets aside under the lock.
         let known = match if self.again || turn.rewind { Ok(Known::New) } else { self.recorded.meet(&key) } {

@@ -108,10 +108,9 @@ pub(crate) fn resolve(
     turn: &Turn,
     new_place: bool,
 ) -> Result<(Place, Place), RecordError> {
-    let before = turn.location_before.as_ref();
-    let after = turn.location_after.as_ref();
-    let before = resolve_spot(document, before.or(after).ok_or(RecordError::NoPlace)?, new_place, None)?;
-    let after = match after {
+    let before = turn.begins_at().ok_or(RecordError::NoPlace)?;
+    let before = resolve_spot(document, before, new_place, None)?;
+    let after = match &turn.location_after {
         Some(after) => resolve_spot(document, after, new_place, Some(&before))?,
         None => before.clone(),
     };

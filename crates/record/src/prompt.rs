@@ -161,8 +161,8 @@ pub(crate) fn prompt(context: &TurnContext, shown: &[(Side, &Memory)]) -> String
     add("stored_by_player", json!(turn.remember.as_ref().map(|remember| &remember.text)));
     add("turns_before", context.history.iter().map(short_turn).collect());
     let seen = |moment: &Option<Moment>| moment.as_ref().map_or("never".to_owned(), mark);
-    add("place_before_last_seen", json!(seen(&surroundings.seen_before)));
-    add("place_after_last_seen", json!(has_moved.then(|| seen(&surroundings.seen_after))));
+    add("place_before_last_seen", json!(seen(&surroundings.seen.before)));
+    add("place_after_last_seen", json!(has_moved.then(|| seen(&surroundings.seen.after))));
     let latest = surroundings.tried.iter().take(MAX_TRIED);
     add("tried_here", latest.rev().map(tried).collect());
     let ways = surroundings.ways.iter().take(MAX_WAYS);
@@ -224,12 +224,8 @@ fn changed(turn: &Turn, moved_to: Option<String>) -> String {
 
 fn short_turn(turn: &Turn) -> Value {
     let short = |text: &str| truncate(&fold_spaces(text), HISTORY_CHARS);
-    let place = |spot: &TurnLocation| Place {
-        id: spot.id.unwrap_or_default(),
-        name: spot.name.clone().unwrap_or_default(),
-    };
-    let before = turn.location_before.as_ref().or(turn.location_after.as_ref()).map(place);
-    let after = turn.location_after.as_ref().map(place);
+    let before = turn.begins_at().map(TurnLocation::place);
+    let after = turn.location_after.as_ref().map(TurnLocation::place);
     let moved_to = after.filter(|after| before.as_ref().is_some_and(|before| before.id != after.id));
     let mut value = json!({
         "turn": turn.turn,

@@ -5,7 +5,7 @@ use crate::proposal::Proposal;
 use crate::turn::Turn;
 use memories_llm::redact::redact;
 
-/// Redacts the texts of a turn in place; returns a warning for each kind of secret.
+/// Redacts the texts of a turn in place; returns a warning for each kind of secret, and the notes of the turn.
 pub(crate) fn redact_turn(turn: &mut Turn) -> Vec<String> {
     let mut warnings = Vec::new();
     let mut hide = |text: &mut String, of: &str| hide(text, of, &mut warnings);
@@ -30,6 +30,7 @@ pub(crate) fn redact_turn(turn: &mut Turn) -> Vec<String> {
     for item in [&mut turn.inventory_before, &mut turn.inventory_after].into_iter().flatten().flatten() {
         hide(item, "the inventory");
     }
+    warnings.append(&mut turn.notes);
     warnings
 }
 

@@ -7,7 +7,7 @@ use crate::context::{ModelOutcome, TurnContext};
 use crate::effect::Effect;
 use crate::places::Place;
 use crate::triggers::Trigger;
-use crate::turn::Turn;
+use crate::turn::{Turn, TurnLocation};
 use memories_document::text::stored_line;
 use memories_document::types::{Attempt, Outcome};
 use memories_llm::ModelUse;
@@ -129,16 +129,11 @@ impl RecordReport {
 
     /// The report on a turn that was recorded before, as it was sent or as the journal has it.
     pub(super) fn recorded_before(turn: &Turn) -> RecordReport {
-        let location = turn.location_before.as_ref().or(turn.location_after.as_ref());
-        let place = location.map(|location| Place {
-            id: location.id.unwrap_or_default(),
-            name: location.name.clone().unwrap_or_default(),
-        });
         RecordReport {
             outcome: Outcome::RecordedBefore,
             episode: turn.episode.unwrap_or_default(),
             turn: turn.turn.unwrap_or_default(),
-            place: place.unwrap_or_default(),
+            place: turn.begins_at().map(TurnLocation::place).unwrap_or_default(),
             ..RecordReport::default()
         }
     }

@@ -32,14 +32,14 @@ const WAYS: &str = "way ways path paths passage exit exits lead leads leading go
                     ведёт 路 出口 通 道";
 
 /// The texts that can bear out an answer.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Shown {
     /// The words of the turn and of its facts.
     turn: Sources,
     /// These, and those of earlier turns, ways and memories shown.
     sources: Sources,
     /// From the earliest turn that the model was shown to the turn itself.
-    pub(super) turns: Option<Span>,
+    pub(super) turns: Span,
     /// The memories in the order of their numbers, then the other live ones of both places.
     titles: Vec<Named>,
     /// How many of them have a number.
@@ -91,7 +91,7 @@ impl Shown {
         Shown {
             turn: of_turn,
             sources,
-            turns: Some(Span { first: earliest.unwrap_or(*number), last: *number }),
+            turns: Span { first: earliest.unwrap_or(*number), last: *number },
             titles: titles.collect(),
             numbered: shown.len(),
         }
@@ -104,13 +104,7 @@ impl Shown {
         let turn = Sources::of(texts.iter().copied());
         let mut sources = turn.clone();
         titles.iter().for_each(|title| sources.add(title));
-        Shown {
-            turn,
-            sources,
-            turns: Some(turns),
-            titles: titles.iter().map(named).collect(),
-            numbered: titles.len(),
-        }
+        Shown { turn, sources, turns, titles: titles.iter().map(named).collect(), numbered: titles.len() }
     }
 
     /// The verdict on a memory. A title that a memory has already bears out nothing but by the turn itself: its words are

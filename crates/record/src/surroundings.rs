@@ -20,10 +20,8 @@ pub struct Surroundings {
     pub tried: Vec<Attempt>,
     /// Actions that led from there to another place, the latest first.
     pub ways: Vec<(String, Place)>,
-    /// The last turn there before the present stay.
-    pub seen_before: Option<Moment>,
-    /// The last turn at the place reached.
-    pub seen_after: Option<Moment>,
+    /// When the places were seen before.
+    pub seen: Seen,
 }
 
 /// The last turns at each place, as turns are read in order.
@@ -44,9 +42,11 @@ struct Stays {
 
 /// When the places of a turn were seen before.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Seen {
-    before: Option<Moment>,
-    after: Option<Moment>,
+pub struct Seen {
+    /// The last turn at the place where the action was taken, before the present stay.
+    pub before: Option<Moment>,
+    /// The last turn at the place reached.
+    pub after: Option<Moment>,
 }
 
 impl Visits {
@@ -106,7 +106,7 @@ impl Surroundings {
     pub(super) fn of(files: &Files, before: &Place, present: &Witnesses, seen: Seen) -> Surroundings {
         let Section { mut tried, ways, .. } = files.evidence_known_to(&before.scope(), present);
         tried.sort_by_key(|attempt| Reverse((attempt.episode, attempt.turn)));
-        Surroundings { tried, ways: latest_ways(ways), seen_before: seen.before, seen_after: seen.after }
+        Surroundings { tried, ways: latest_ways(ways), seen }
     }
 }
 
