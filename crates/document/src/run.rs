@@ -3,6 +3,8 @@
 //!
 //! Parsing takes the text, writing gives the canonical form of it. A line that is not understood is a person's remark.
 
+use serde::Serialize;
+
 use crate::evidence::{
     is_list_item, split_code_span, split_count, split_mark, write_code_span, write_count, write_mark,
 };
@@ -24,17 +26,17 @@ const FAILED: &str = "failed Ep";
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Run {
     /// The place where it begins; `None` where no line says so.
-    pub begins_at: Option<RunPlace>,
+    pub begins_at: Option<Place>,
     /// The gains, in order.
     pub gains: Vec<Gain>,
 }
 
-/// A place of a run.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RunPlace {
-    /// Its id.
+/// A place of the game.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Place {
+    /// The engine's id.
     pub id: u64,
-    /// Its name; may be empty.
+    /// The name; may be empty.
     pub name: String,
 }
 
@@ -44,7 +46,7 @@ pub struct Gain {
     /// The kind and size of the gain.
     pub earned: Earned,
     /// Where the player was afterwards.
-    pub at: RunPlace,
+    pub at: Place,
     /// Turn of the gain.
     pub turn: Option<u64>,
     /// In how many episodes it was made so.
@@ -121,7 +123,7 @@ impl Run {
     }
 }
 
-impl RunPlace {
+impl Place {
     fn link(&self) -> String {
         write_link(self.id, &stored_line(&self.name))
     }
@@ -164,9 +166,9 @@ impl Gain {
     }
 }
 
-fn place(text: &str) -> Option<(RunPlace, &str)> {
+fn place(text: &str) -> Option<(Place, &str)> {
     let (id, name, rest) = split_link(text)?;
-    Some((RunPlace { id, name }, rest))
+    Some((Place { id, name }, rest))
 }
 
 /// Actions between commas, each as often as it says.
@@ -242,7 +244,7 @@ mod tests {
                 steps.iter().map(|step| stored_line(step)).filter(|step| !step.trim().is_empty()).collect();
             let name = stored_line(&name);
             prop_assume!(!steps.is_empty() && name != format!("Location {id}"));
-            let at = RunPlace { id, name };
+            let at = Place { id, name };
             let earned = Earned::Points(points.max(0));
             let gain = Gain { earned, at: at.clone(), turn, count, failed, steps };
             let run = Run { begins_at: Some(at), gains: vec![gain] };

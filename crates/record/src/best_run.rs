@@ -8,10 +8,9 @@ use std::cmp::Reverse;
 use crate::changes::score_change;
 use crate::context::TurnContext;
 use crate::effect::{Effect, is_idle};
-use crate::places::Place;
-use crate::places::RecordError;
+use crate::places::{Place, RecordError};
 use crate::turn::Turn;
-use memories_document::run::{BEST_RUN, Earned, Gain, Run, RunPlace};
+use memories_document::run::{BEST_RUN, Earned, Gain, Run};
 use memories_document::types::{
     Category, Memory, Moment, Scope, Span, Viewer, Witnesses, fold_action, is_same_action, is_witness_tag,
 };
@@ -29,8 +28,8 @@ struct Played {
     turn: Turn,
     number: u64,
     effect: Effect,
-    before: RunPlace,
-    after: RunPlace,
+    before: Place,
+    after: Place,
 }
 
 /// The run of an episode so far, and how good it is.
@@ -258,15 +257,15 @@ impl Played {
     /// A turn that was judged.
     fn now(context: &TurnContext, effect: Effect) -> Played {
         let TurnContext { turn, number, before, after, .. } = context;
-        let place = |place: &Place| RunPlace { id: place.id, name: place.name.clone() };
-        Played { turn: turn.clone(), number: *number, effect, before: place(before), after: place(after) }
+        let (before, after) = (before.clone(), after.clone());
+        Played { turn: turn.clone(), number: *number, effect, before, after }
     }
 
     fn of(earlier: &EarlierTurn) -> Option<Played> {
         let place = |field: &str| {
             let place = &earlier.turn[field];
             let name = place["name"].as_str().unwrap_or_default().to_owned();
-            Some(RunPlace { id: place["id"].as_u64()?, name })
+            Some(Place { id: place["id"].as_u64()?, name })
         };
         let before = place("location_before").or_else(|| place("location_after"))?;
         Some(Played {

@@ -5,30 +5,27 @@
 
 use std::collections::BTreeSet;
 
-use serde::Serialize;
-
 use crate::turn::{Turn, TurnLocation};
 use memories_document::grammar::is_same_name;
 use memories_document::problem::Kind;
+pub use memories_document::run::Place;
 use memories_document::types::hint::{Advice, Hint, Remedy};
 use memories_document::types::{Scope, ScopeName, did_you_mean, fold_title};
 use memories_document::{Document, DocumentError, nearest};
 use memories_notebook::rewind::RewindError;
 use memories_store::StoreError;
 
-/// A place of the game.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct Place {
-    /// The engine's id.
-    pub id: u64,
-    /// The name; may be empty.
-    pub name: String,
+impl Turn {
+    /// The place where it began; without a place before the action, the one after it.
+    pub(crate) fn begins_at(&self) -> Option<&TurnLocation> {
+        self.location_before.as_ref().or(self.location_after.as_ref())
+    }
 }
 
-impl Place {
-    /// The scope of the place.
-    pub(crate) fn scope(&self) -> Scope {
-        Scope::Location(self.id)
+impl TurnLocation {
+    /// The place as it is named; without an id it has 0.
+    pub(crate) fn place(&self) -> Place {
+        Place { id: self.id.unwrap_or_default(), name: self.name.clone().unwrap_or_default() }
     }
 }
 

@@ -6,7 +6,6 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::places::Place;
 pub use crate::remember::Remember;
 pub use crate::remember::{category, importance_scale};
 use crate::remember::{present, remember};
@@ -46,11 +45,6 @@ impl TurnLocation {
     /// A place by the engine's id.
     fn of_id(id: u64, name: Option<&str>) -> TurnLocation {
         TurnLocation { id: Some(id), name: name.map(str::to_owned), is_own_id: false }
-    }
-
-    /// The place as it is named; without an id it has 0.
-    pub(crate) fn place(&self) -> Place {
-        Place { id: self.id.unwrap_or_default(), name: self.name.clone().unwrap_or_default() }
     }
 
     /// A place by a text: `location:23`, `location:town-square`, or a name. With an id in letters, `name` is used where
@@ -189,11 +183,6 @@ impl Turn {
             location_before: location,
             ..Turn::default()
         }
-    }
-
-    /// The place where it began; without a place before the action, the one after it.
-    pub(crate) fn begins_at(&self) -> Option<&TurnLocation> {
-        self.location_before.as_ref().or(self.location_after.as_ref())
     }
 
     /// Reads a turn from JSON text, with importances from 1 to 1000.
