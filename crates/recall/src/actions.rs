@@ -8,7 +8,6 @@ use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
-use crate::ahead::next_at;
 use crate::budget::cut_at_word;
 use crate::circumstances::{Circumstances, names_a_thing, words};
 use crate::evidence::{Judgement, Verdict};
@@ -110,7 +109,7 @@ impl Actions {
         circumstances: &Circumstances<'_>,
     ) -> Actions {
         if let Scope::Location(here) = *scope {
-            self.best_run = circumstances.ahead.and_then(|best| next_at(best, here));
+            self.best_run = circumstances.next_at(here);
         }
         let ways = self.ways.iter_mut().map(|walked| &mut walked.way);
         circumstances.remove_done_openers(ways, section);

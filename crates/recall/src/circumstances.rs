@@ -18,6 +18,12 @@ use memories_world::BestRun;
 /// The change that a new episode makes.
 const EPISODE_BEGAN: &str = "another episode began";
 
+/// Actions of the best run that a recall shows.
+const NEXT: usize = 3;
+
+/// Longest way back to the best run that a recall shows, in actions.
+const NEAR: usize = 4;
+
 /// Facts that hold at every place: what the game's parser does not understand, and what was done in this episode.
 #[derive(Default)]
 pub struct Circumstances<'a> {
@@ -31,7 +37,7 @@ pub struct Circumstances<'a> {
     done: OnceCell<Later>,
     /// By places, what worked there in the running episode.
     worked: OnceCell<HashMap<u64, Vec<Attempt>>>,
-    pub(super) ahead: Option<&'a BestRun<'a>>,
+    ahead: Option<&'a BestRun<'a>>,
     /// The files of the repository, where it may be said which of them changed.
     pub(super) files: Option<&'a dyn AnchoredFiles>,
 }
@@ -47,6 +53,15 @@ impl<'a> Circumstances<'a> {
     pub fn in_snapshot(snapshot: &'a Snapshot, ahead: Option<&'a BestRun<'a>>) -> Circumstances<'a> {
         let game = snapshot.section(&Scope::Game);
         Circumstances { ahead, ..Circumstances::of(game, snapshot.running_episode(), snapshot.text()) }
+    }
+
+    /// A sentence that names the next actions of the best run at a place; `None` where it is done, or the place is far from
+    /// it.
+    pub(super) fn next_at(&self, here: u64) -> Option<String> {
+        let best = self.ahead?;
+        let next = best.next_at(here).filter(|next| next.back.len() <= NEAR)?;
+        let score = best.memory.provenance.score.map_or(String::new(), |score| format!(", {score} points"));
+        Some(format!("Next (best run{score}): {}", next.write(NEXT)))
     }
 
     /// Actions that changed something in the running episode, wherever that was. The lines are read when they are first

@@ -32,7 +32,6 @@
 //! ```
 
 mod actions;
-mod ahead;
 pub mod brief;
 pub mod budget;
 mod candidates;
@@ -118,8 +117,7 @@ pub fn recall_in(
     let meant = lookup::resolve(snapshot, names)?;
     let parents = lookup::parents_of(meant.iter().map(|meant| &meant.scope)).into_iter();
     let mut sections = lookup::owned(snapshot, meant);
-    let above = parents.map(|scope| (snapshot.section(&scope).clone(), scope));
-    let mut above: Vec<(Scope, Section)> = above.map(|(section, scope)| (scope, section)).collect();
+    let mut above: Vec<(Scope, Section)> = parents.map(|scope| lookup::known(snapshot, scope)).collect();
     for (_, section) in sections.iter_mut().chain(&mut above) {
         keep_newest(section, count);
     }

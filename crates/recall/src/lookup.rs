@@ -56,16 +56,22 @@ pub fn owned_sections(
 pub(super) fn owned(snapshot: &Snapshot, meant: Vec<Meant>) -> Vec<(Scope, Section)> {
     let owned = |Meant { scope, to_come }: Meant| match to_come {
         Some(name) => (scope, Section { name, ..Section::default() }),
-        None => (scope.clone(), snapshot.section(&scope).clone()),
+        None => known(snapshot, scope),
     };
     meant.into_iter().map(owned).collect()
+}
+
+/// A scope with its section.
+pub(super) fn known(snapshot: &Snapshot, scope: Scope) -> (Scope, Section) {
+    let section = snapshot.section(&scope).clone();
+    (scope, section)
 }
 
 /// The folders above each folder that is named, as far as they have live memories, the deepest first.
 pub fn parent_sections(snapshot: &Snapshot, names: &[ScopeName]) -> impl Iterator<Item = (Scope, Section)> {
     let parents = parents_of(names.iter().filter_map(ScopeName::scope)).into_iter();
-    let sections = parents.map(|scope| (snapshot.section(&scope).clone(), scope));
-    sections.filter(|(section, _)| section.live().next().is_some()).map(|(section, scope)| (scope, section))
+    let sections = parents.map(|scope| known(snapshot, scope));
+    sections.filter(|(_, section)| section.live().next().is_some())
 }
 
 /// A scope that is meant.

@@ -222,22 +222,19 @@ pub(super) fn notes_heading(format: Format) -> &'static str {
 
 /// A note that a person wrote, with its heading.
 pub(super) fn render_note(note: &Note, format: Format) -> ModelText {
-    format.fit_for_model(&written_note(note, format))
-}
-
-fn written_note(note: &Note, format: Format) -> String {
     let Note { heading, text } = note;
     if format == Format::Xml {
         let heading =
             if heading.is_empty() { String::new() } else { format!(" heading=\"{}\"", escape_xml(heading)) };
-        return format!("<by_hand{heading}>{}</by_hand>\n", escape_xml(text));
+        return format.fit_for_model(&format!("<by_hand{heading}>{}</by_hand>\n", escape_xml(text)));
     }
     let is_line = lines(text).nth(1).is_none() && !text.starts_with(['-', '*', '+', '>']);
-    match (heading.is_empty(), is_line) {
-        (true, _) => indented(text, INDENT),
-        (false, true) => indented(&format!("{}: {text}", one_line(heading)), INDENT),
-        (false, false) => indented(&format!("{}:\n{text}", one_line(heading)), INDENT),
-    }
+    let written = match (heading.is_empty(), is_line) {
+        (true, _) => text.clone(),
+        (false, true) => format!("{}: {text}", one_line(heading)),
+        (false, false) => format!("{}:\n{text}", one_line(heading)),
+    };
+    format.fit_for_model(&indented(&written, INDENT))
 }
 
 /// An entry's lines; `attributes` are those of an XML element.
