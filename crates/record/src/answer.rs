@@ -8,7 +8,7 @@
 use serde_json::Value;
 
 use crate::answer_fields::{
-    Fields, SUPERSEDES, WRONG, find, first_text, first_value, keep_first, superseded_by, wrong_of,
+    Fields, SUPERSEDES, WRONG, first_text, first_value, keep_first, superseded_by, wrong_of,
 };
 use crate::prompt::{MAX_MEMORIES, MAX_TEXT_CHARS, MAX_TITLE_CHARS, SYSTEM};
 use crate::proposal::{Named, Proposal, Proposed, Side, Wrong};
@@ -147,7 +147,7 @@ impl Reader<'_> {
         let mut named: Vec<Named> = Vec::new();
         for said in superseded_by(supersedes, warnings) {
             // A title that is nearly one of the others means no second memory.
-            let found = find(self.shown, &said, warnings);
+            let found = self.shown.find(&said, warnings);
             named.extend(found.filter(|found| !named.iter().any(|other| other.is_same(found))));
         }
         self.proposal.memories.push(Proposed { memory, side, supersedes: named, grounding });
@@ -159,7 +159,7 @@ impl Reader<'_> {
         let mut said = wrong_of(answer);
         keep_first(&mut said, WRONG[0], warnings);
         for (said, reason) in said {
-            let Some(named) = find(self.shown, &said, warnings) else { continue };
+            let Some(named) = self.shown.find(&said, warnings) else { continue };
             if wrong.iter().any(|other| other.named.is_same(&named)) {
                 continue;
             }

@@ -5,8 +5,6 @@
 use serde_json::{Map, Value};
 
 use crate::prompt::MAX_TITLES;
-use crate::proposal::Named;
-use crate::shown::{Meant, Shown};
 use memories_llm::answer::text_of;
 
 /// Names of the list of memories that it supersedes.
@@ -26,23 +24,6 @@ pub(super) fn first_text(fields: &Fields, names: &[&str]) -> String {
 /// The first field of several names that has a value.
 pub(super) fn first_value<'a>(fields: &'a Fields, names: &[&str]) -> Option<&'a Value> {
     names.iter().filter_map(|name| fields.get(*name)).find(|value| !value.is_null())
-}
-
-/// The memory that an answer names; a warning where it is not exactly one that was shown.
-pub(super) fn find(shown: &Shown, said: &str, warnings: &mut Vec<String>) -> Option<Named> {
-    match shown.find(said) {
-        Some(Meant::Exactly(named)) => Some(named),
-        Some(Meant::Nearest(named)) => {
-            warnings.push(format!("no memory is called `{said}`: `{}` is taken for it", named.title));
-            Some(named)
-        }
-        Some(Meant::NoNumber) => {
-            warnings.push(format!("no memory with the number `{said}` was shown: left alone"));
-            None
-        }
-        // It may be the title of an entry that was not shown. What strikes it reports a title that no entry has.
-        None => Some(Named { title: said.to_owned(), side: None, is_guess: false }),
-    }
 }
 
 /// Numbers and titles that an answer says its memory supersedes.

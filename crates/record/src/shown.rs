@@ -46,17 +46,6 @@ pub struct Shown {
     numbered: usize,
 }
 
-/// The memory that an answer means.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Meant {
-    /// By its number, or by its own title.
-    Exactly(Named),
-    /// The title that is nearest by far.
-    Nearest(Named),
-    /// No memory has that number.
-    NoNumber,
-}
-
 impl Shown {
     /// Everything that the model is told of a turn.
     /// `shown` are the memories in the order of their numbers.
@@ -129,23 +118,27 @@ impl Shown {
         sources.judge(text)
     }
 
-    /// The memory that an answer names: `m3`, a title, or nearly a title. `None` where it may be any or none.
-    pub(super) fn find(&self, said: &str) -> Option<Meant> {
+    /// The memory that an answer names: `m3`, a title, or nearly a title; a warning where it is not exactly one that was
+    /// shown.
+    pub(super) fn find(&self, said: &str, warnings: &mut Vec<String>) -> Option<Named> {
         if let Some(number) = number_of(said) {
             let at = number.checked_sub(1).filter(|at| *at < self.numbered);
-            return Some(at.map_or(Meant::NoNumber, |at| Meant::Exactly(self.titles[at].clone())));
+            if at.is_none() {
+                warnings.push(format!("no memory with the number `{said}` was shown: left alone"));
+            }
+            return at.map(|at| self.titles[at].clone());
         }
-        let is_meant = |named: &&Named| means_title(said, &named.title);
-        if self.titles.iter().any(|named| is_meant(&named)) {
-            // Both places may have it.
-            return Some(Meant::Exactly(Named { title: said.to_owned(), side: None, is_guess: false }));
+        // Both places may have the title, and so may an entry that was not shown. What strikes it reports a title that no
+        // entry has.
+        let as_said = Named { title: said.to_owned(), side: None, is_guess: false };
+        if self.titles.iter().any(|named| means_title(said, &named.title)) {
+            return Some(as_said);
         }
         let titles: Vec<&str> = self.titles.iter().map(|named| named.title.as_str()).collect();
-        let title = nearest_title(said, &titles)?;
-        self.titles
-            .iter()
-            .find(|named| named.title == title)
-            .map(|named| Meant::Nearest(Named { is_guess: true, ..named.clone() }))
+        let Some(title) = nearest_title(said, &titles) else { return Some(as_said) };
+        warnings.push(format!("no memory is called `{said}`: `{title}` is taken for it"));
+        let nearest = self.titles.iter().find(|named| named.title == title);
+        nearest.map(|named| Named { is_guess: true, ..named.clone() })
     }
 }
 
