@@ -86,14 +86,17 @@ impl Actions {
         let in_vain = tried.iter().filter(|tried| tried.verdict == Verdict::InVain.name());
         let in_vain: HashSet<String> = in_vain.map(|tried| fold_action(&tried.attempt.action)).collect();
         let is_of_use = |worked: &&Attempt| !in_vain.contains(&fold_action(&worked.action));
+        let mut worked: Vec<Attempt> =
+            section.worked.iter().filter(is_of_use).map(|worked| shortened(worked, 0)).collect();
         let mut seen: Vec<Attempt> =
             section.seen.iter().filter(|seen| judgement.judge_seen(seen) == Verdict::Seen).cloned().collect();
+        worked.sort_by_cached_key(rank);
         seen.sort_by_cached_key(rank);
         tried.sort_by_cached_key(|tried| rank(&tried.attempt));
         Actions {
             best_run: None,
             ways: walked_ways(&section.ways, names, ends),
-            worked: ranked(section.worked.iter().filter(is_of_use)),
+            worked,
             seen,
             tried,
             not_understood: Vec::new(),
@@ -267,13 +270,6 @@ fn things_here(section: &Section, actions: &[Attempt]) -> HashSet<String> {
 /// The thing that an action is done with: its last word, but not its only one.
 fn thing_of(attempt: &Attempt) -> Option<String> {
     words(&attempt.action).skip(1).last().filter(|word| names_a_thing(word))
-}
-
-/// Actions without replies, the most likely to be done again first.
-fn ranked<'a>(actions: impl Iterator<Item = &'a Attempt>) -> Vec<Attempt> {
-    let mut ranked: Vec<Attempt> = actions.map(|action| shortened(action, 0)).collect();
-    ranked.sort_by_cached_key(rank);
-    ranked
 }
 
 /// Ways by their action: the latest place to which each led, then the others. A place has the name of its heading;

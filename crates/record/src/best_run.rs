@@ -12,7 +12,7 @@ use crate::places::{Place, RecordError};
 use crate::turn::Turn;
 use memories_document::run::{BEST_RUN, Earned, Gain, Run};
 use memories_document::types::{
-    Category, Memory, Moment, Scope, Span, Viewer, Witnesses, fold_action, is_same_action, is_witness_tag,
+    Category, Memory, Moment, Scope, Span, Witnesses, fold_action, is_same_action, is_witness_tag,
 };
 use memories_document::{Document, DocumentError};
 use memories_notebook::files::Files;
@@ -90,20 +90,6 @@ impl BestRun<'_> {
     ///
     /// When the journal cannot be read, or the file cannot take the edit.
     pub(super) fn keep(
-        &self,
-        files: &mut Files,
-        journal: &Journal,
-        context: &TurnContext,
-        effect: Effect,
-    ) -> Result<Option<String>, RecordError> {
-        // There is one best run, also where the one who records may not see it.
-        let viewer = std::mem::replace(&mut files.viewer, Viewer::Person);
-        let kept = self.keep_in(files, journal, context, effect);
-        files.viewer = viewer;
-        kept
-    }
-
-    fn keep_in(
         &self,
         files: &mut Files,
         journal: &Journal,

@@ -70,7 +70,7 @@ pub mod turn;
 use std::collections::BTreeSet;
 
 use memories_document::Document;
-use memories_document::types::{Author, ImportanceScale, Memory};
+use memories_document::types::{Author, ImportanceScale, Memory, Viewer};
 use memories_notebook::add::{AddReport, Claim, store_memory};
 pub use memories_notebook::authority::Authority;
 use memories_notebook::files::Files;
@@ -378,7 +378,11 @@ impl Recorder<'_> {
         let (files, journal) = draft.files_and_journal();
         let goals = &best_run::goals(&files.lasting, &self.settings.goals);
         let best = BestRun { episode: context.episode, number: context.number, goals };
-        report.best_run = best.keep(files, journal, &context, report.effect.unwrap_or_default())?;
+        // There is one best run, also where the one who records may not see it.
+        let viewer = std::mem::replace(&mut files.viewer, Viewer::Person);
+        let kept = best.keep(files, journal, &context, report.effect.unwrap_or_default());
+        files.viewer = viewer;
+        report.best_run = kept?;
         let ended = ended.filter(|ended| ended.memories > 0);
         report.ephemeral_ended = ended.as_ref().map(|ended| ended.memories);
         let source_line = match checked {

@@ -165,15 +165,6 @@ impl Waiting {
 }
 
 impl Recorder<'_> {
-    /// Offers a waiting turn to the model and writes what it makes of it.
-    ///
-    /// # Errors
-    ///
-    /// See [`RecordError`]. A model that fails is no error.
-    pub fn retry(&self, waiting: &Waiting, resolved: &mut ResolvedTurns) -> Result<Offer, RecordError> {
-        self.write_answer(waiting, resolved, self.ask_again(waiting)?)
-    }
-
     /// Offers a waiting turn to the model; without the lock, and nothing is written.
     ///
     /// # Errors

@@ -84,7 +84,8 @@ fn work_off(cli: Cli<'_>, recorder: &Recorder<'_>, queue: Queue) -> Result<u8, F
     let mut outcomes = Vec::new();
     let (mut done, mut failed, mut in_a_row) = (0, 0, 0);
     for turn in &queue {
-        match recorder.retry(turn, &mut resolved)? {
+        let asked = recorder.ask_again(turn)?;
+        match recorder.write_answer(turn, &mut resolved, asked)? {
             Offer::Done(report) => {
                 (done, in_a_row) = (done + 1, 0);
                 outcomes.push((turn.label.clone(), report.outcome.into()));

@@ -45,12 +45,6 @@ impl Draft {
         self
     }
 
-    /// The same, in place of an earlier one with its title.
-    pub(super) fn latest(mut self) -> Draft {
-        self.latest = true;
-        self
-    }
-
     /// The same, for the place where the player is now.
     pub(super) fn at_arrival(mut self, at_arrival: bool) -> Draft {
         self.side = if at_arrival { Side::After } else { Side::Before };

@@ -132,7 +132,7 @@ fn judge_loss(turn: &TurnView<'_>, reply: &Reply) -> Option<Draft> {
     };
     let text = format!("{} {items}", fit(&relevant, |_| (), MAX_STORY_CHARS));
     let draft = Draft::new(Category::danger(), &title, &text, "something was stolen");
-    Some(draft.latest().at_arrival(turn.moved()))
+    Some(Draft { latest: true, ..draft.at_arrival(turn.moved()) })
 }
 
 /// Items lost that the action did not mean to give away.
