@@ -10,6 +10,7 @@ use crate::context::TurnContext;
 use crate::places::Place;
 use crate::proposal::Side;
 use crate::turn::{Turn, TurnLocation};
+use memories_document::fields::write_moment;
 use memories_document::types::text::{fold_spaces, truncate};
 use memories_document::types::{
     Attempt, DEFAULT_IMPORTANCE, Memory, Moment, OFFLINE_TAG, Persistence, Status, UNSUPPORTED_TAG,
@@ -160,7 +161,7 @@ pub(crate) fn prompt(context: &TurnContext, shown: &[(Side, &Memory)]) -> String
     add("player_reasoning", json!(turn.reasoning));
     add("stored_by_player", json!(turn.remember.as_ref().map(|remember| &remember.text)));
     add("turns_before", context.history.iter().map(short_turn).collect());
-    let seen = |moment: &Option<Moment>| moment.as_ref().map_or("never".to_owned(), mark);
+    let seen = |moment: &Option<Moment>| moment.as_ref().map_or("never".to_owned(), write_moment);
     add("place_before_last_seen", json!(seen(&surroundings.seen.before)));
     add("place_after_last_seen", json!(has_moved.then(|| seen(&surroundings.seen.after))));
     let latest = surroundings.tried.iter().take(MAX_TRIED);
@@ -188,12 +189,6 @@ fn label(place: &Place) -> String {
         "" => format!("id {}", place.id),
         name => format!("{name} (id {})", place.id),
     }
-}
-
-fn mark(moment: &Moment) -> String {
-    let part = |mark: &str, number: Option<u64>| number.map(|number| format!("{mark}{number}"));
-    let parts = [part("Ep", moment.episode), part("T", moment.turn)];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
 const NOTHING: &str = "nothing";

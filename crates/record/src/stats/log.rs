@@ -4,10 +4,11 @@
 
 use strum::VariantNames as _;
 
+use memories_document::fields::write_moment;
 use memories_document::nearest;
 use memories_document::text::stored_line;
 use memories_document::types::text::truncate;
-use memories_document::types::{Outcome, Scope, did_you_mean, one_of};
+use memories_document::types::{Moment, Outcome, Scope, did_you_mean, one_of};
 use memories_recall::budget::cut_at_word;
 use memories_store::journal::entry::Entry;
 use memories_store::journal::text::Text;
@@ -71,10 +72,9 @@ fn episode_of(entry: &Entry<'_>) -> Option<u64> {
 /// The entry on one line: `2026-01-31T10:40:00Z  Ep1 T3  Hall (5)  open door → stored "Open door": why`.
 pub fn render(entry: &Entry<'_>) -> String {
     let mut columns = vec![stored_line(text(&entry.time))];
-    let number = |label: &str, number: Option<u64>| number.map(|number| format!("{label}{number}"));
     let turn = entry.turn.as_ref();
-    let when = [number("Ep", episode_of(entry)), number("T", turn.and_then(|turn| turn.turn))];
-    columns.push(when.into_iter().flatten().collect::<Vec<_>>().join(" "));
+    let number = turn.and_then(|turn| turn.turn);
+    columns.push(write_moment(&Moment { episode: episode_of(entry), turn: number, ..Moment::default() }));
     if let Some(spot) = turn.and_then(|turn| turn.location_before.as_ref()) {
         let id = spot.id.map(|id| format!("({id})"));
         let name = Some(stored_line(text(&spot.name))).filter(|name| !name.is_empty());
