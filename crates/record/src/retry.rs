@@ -107,17 +107,16 @@ pub fn waiting(store: &Store, wanted: Wanted, window: usize) -> Result<Queue, St
         let Some(entry) = entry else { return };
         resolved.extend(entry.resolves.as_deref().map(str::to_owned));
         let Some(turn) = EarlierTurn::of(&entry) else { return };
+        let (before, after) = places_of(&turn);
         if is_wanted(&entry, wanted)
             && let Some(id) = entry.id.as_deref()
             && seen.insert(id.to_owned())
         {
             let history = turns_of(history.iter().filter(|before| before.episode == turn.episode));
-            let (before, after) = places_of(&turn);
             let seen = visits.seen(before.unwrap_or_default(), after.or(before).unwrap_or_default());
             found.push(Waiting { history, seen, ..Waiting::of(&entry, id) });
         }
         if entry.resolves.is_none() {
-            let (before, after) = places_of(&turn);
             visits.pass(turn.episode, turn.number, before, after);
         }
         history.push_back(turn);
@@ -132,8 +131,7 @@ pub fn waiting(store: &Store, wanted: Wanted, window: usize) -> Result<Queue, St
 
 /// The places where a turn began and ended. Lines of the journal name them by id.
 fn places_of(turn: &EarlierTurn) -> (Option<u64>, Option<u64>) {
-    let [before, after] = ["location_before", "location_after"].map(|field| turn.turn[field]["id"].as_u64());
-    (before.or(after), after)
+    (turn.begins_at(), turn.turn["location_after"]["id"].as_u64())
 }
 
 fn is_wanted(entry: &Entry<'_, Value>, wanted: Wanted) -> bool {
