@@ -46,6 +46,9 @@ die death dead kill
 carry hold inventory
 ";
 
+/// Weight of a term's own stem, in tenths of an exact match.
+pub(crate) const EXACT_TENTHS: u32 = 10;
+
 /// Weight of a synonym of text games, in tenths of an exact match.
 const COMMON_TENTHS: u32 = 4;
 
@@ -130,24 +133,15 @@ pub struct Term {
     pub is_word: bool,
 }
 
-/// How a word of a text matches a term.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum TermMatch {
-    /// A synonym of the term, with its weight in tenths of an exact match.
-    Synonym(u32),
-    /// The stem of the term.
-    Stem,
-}
-
 impl Term {
-    /// Compares a stem, given in two parts, with the term and its synonyms.
-    pub(crate) fn matches(&self, stem: (&str, &str)) -> Option<TermMatch> {
-        let same = |own: &str| own.strip_prefix(stem.0).is_some_and(|ending| ending == stem.1);
-        if same(&self.stem) {
-            return Some(TermMatch::Stem);
-        }
-        let synonym = self.synonyms.iter().find(|synonym| same(&synonym.stem));
-        synonym.map(|synonym| TermMatch::Synonym(synonym.tenths))
+    /// The stems that match the term: its own and those of its synonyms, each with its weight in tenths.
+    pub(crate) fn stems(&self) -> impl Iterator<Item = (&str, u32)> {
+        let synonyms = self.synonyms.iter().map(|synonym| (synonym.stem.as_str(), synonym.tenths));
+        std::iter::once((self.stem.as_str(), EXACT_TENTHS)).chain(synonyms)
+    }
+
+    fn matches(&self, stem: &str) -> bool {
+        self.stems().any(|(own, _)| own == stem)
     }
 }
 
@@ -241,7 +235,7 @@ impl ParsedQuery {
     pub(crate) fn share_in(&self, text: &str) -> f32 {
         let mut stems: Vec<String> = Vec::new();
         each_word_or_part(&dated(text), |word| stems.push(stem(word).into_owned()));
-        let has = |term: &&Term| stems.iter().any(|stem| term.matches((stem, "")).is_some());
+        let has = |term: &&Term| stems.iter().any(|stem| term.matches(stem));
         let weight: f64 = self.terms.iter().filter(has).map(|term| term.weight).sum();
         let all: f64 = self.terms.iter().map(|term| term.weight).sum();
         if all > 0.0 { (weight / all) as f32 } else { 0.0 }
@@ -262,7 +256,7 @@ impl ParsedQuery {
         let mut matches = false;
         each_word_or_part(word, |word| {
             let stem = stem(word);
-            matches |= self.terms.iter().any(|term| term.matches((&stem, "")).is_some());
+            matches |= self.terms.iter().any(|term| term.matches(&stem));
         });
         matches
     }
@@ -291,7 +285,7 @@ fn without(text: &str, spans: &[NamedSpan]) -> String {
 fn term_of_span(words: &[String], is_word: bool) -> Option<Term> {
     let (first, others) = words.split_first()?;
     let stem_of = |word: &String| stem(word).into_owned();
-    let synonyms = others.iter().map(|word| Synonym { stem: stem_of(word), tenths: 10 }).collect();
+    let synonyms = others.iter().map(|word| Synonym { stem: stem_of(word), tenths: EXACT_TENTHS }).collect();
     let (word, stem, parts) = (first.clone(), stem_of(first), Vec::new());
     Some(Term { word, stem, synonyms, parts, weight: DATE, has_meaning: false, is_word })
 }
@@ -397,7 +391,7 @@ mod tests {
             assert_eq!(terms(text), (expected.to_owned(), is_time), "{text}");
         }
         let week = &parse("last week").terms[0];
-        assert_eq!(week.matches(("november20", "")), Some(TermMatch::Synonym(10)));
+        assert!(week.stems().any(|stem| stem == ("november20", EXACT_TENTHS)));
         assert_eq!(stems_of("what happened yesterday?"), ["happen", "yesterday"]);
     }
 
@@ -411,9 +405,9 @@ mod tests {
     #[test]
     fn synonyms_match_too() {
         let asked = question("take the lamp");
-        assert_eq!(asked.terms[0].matches(("tak", "e")), Some(TermMatch::Stem));
-        assert_eq!(asked.terms[0].matches(("get", "")), Some(TermMatch::Synonym(COMMON_TENTHS)));
-        assert_eq!(asked.terms[0].matches(("go", "")), None);
+        let stems: Vec<(&str, u32)> = asked.terms[0].stems().collect();
+        assert_eq!(stems, [("take", EXACT_TENTHS), ("get", COMMON_TENTHS), ("grab", COMMON_TENTHS)]);
+        assert!(asked.terms[0].matches("get") && !asked.terms[0].matches("go"));
         assert!(asked.matches_word("Lantern's") && !asked.matches_word("troll"));
         let own = Synonyms::none().with([vec!["grue".to_owned(), "Monsters".to_owned()]]);
         let asked = ParsedQuery::parse("a monster", &own).unwrap();

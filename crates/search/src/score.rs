@@ -36,7 +36,7 @@ use crate::cjk::is_cjk_word;
 use crate::corpus::Corpus;
 use crate::embedded::StaticModel;
 use crate::embedder::QueryVector;
-use crate::parsed_query::ParsedQuery;
+use crate::parsed_query::{EXACT_TENTHS, ParsedQuery};
 use crate::text_statistics::TextStatistics;
 
 /// BM25: how quickly repeated occurrences of a term saturate.
@@ -331,7 +331,7 @@ fn score_words(
         let length = lengths[found.text as usize];
         score.words += weight * counted.saturated(f64::from(found.tenths) / 10.0, length);
         score.related += weight * f64::from(found.most_tenths) / 10.0;
-        score.has_word |= found.most_tenths == 10 && query.terms[found.term as usize].is_word;
+        score.has_word |= found.most_tenths == EXACT_TENTHS && query.terms[found.term as usize].is_word;
     }
     for score in &mut all {
         for part in [&mut score.words, &mut score.similar, &mut score.related] {

@@ -6,7 +6,7 @@ use foldhash::fast::FixedState;
 
 use crate::embedded::{StaticModel, Token};
 use crate::embedder::QueryVector;
-use crate::parsed_query::{ParsedQuery, Term, TermMatch};
+use crate::parsed_query::{ParsedQuery, Term};
 use crate::vocabulary::Words;
 
 /// Baseline cosine of unrelated words; subtracted before scoring.
@@ -18,8 +18,8 @@ const PARALLEL_FROM: usize = 4096;
 /// Least length of a row.
 const MIN_WIDTH: usize = 4;
 
-/// The terms that a word matches, by number.
-type Matches = Vec<(u32, TermMatch)>;
+/// The terms that a word matches, by number, each with the tenths that the match counts.
+type Matches = Vec<(u32, u32)>;
 
 /// The vectors of the terms of a query.
 pub(super) struct TermVectors {
@@ -71,7 +71,7 @@ impl TermSimilarities {
 
     /// The terms that a word matches by its stem or as a synonym.
     #[inline]
-    pub(super) fn matches(&self, word: u32) -> &[(u32, TermMatch)] {
+    pub(super) fn matches(&self, word: u32) -> &[(u32, u32)] {
         if !self.is_matched[word as usize] { &[] } else { self.matches.get(&word).map_or(&[], Vec::as_slice) }
     }
 }
@@ -150,11 +150,9 @@ fn matches_of_words(words: &Words<'_>, query: &ParsedQuery) -> HashMap<u32, Matc
     let mut by_stem: HashMap<&[u8], Matches, FixedState> = HashMap::default();
     let mut shapes = StemShapes::default();
     for (number, term) in (0..).zip(&query.terms) {
-        let synonyms =
-            term.synonyms.iter().map(|synonym| (&synonym.stem, TermMatch::Synonym(synonym.tenths)));
-        for (stem, matched) in std::iter::once((&term.stem, TermMatch::Stem)).chain(synonyms) {
+        for (stem, tenths) in term.stems() {
             shapes.add(stem.as_bytes());
-            by_stem.entry(stem.as_bytes()).or_default().push((number, matched));
+            by_stem.entry(stem.as_bytes()).or_default().push((number, tenths));
         }
     }
     let mut found: HashMap<u32, Matches, FixedState> = HashMap::default();

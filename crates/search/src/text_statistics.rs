@@ -3,7 +3,7 @@
 //! A corpus and a query enter; for each text its length, its similarity to each term and the frequencies of terms leave.
 
 use crate::corpus::Corpus;
-use crate::parsed_query::{MAX_TERMS, ParsedQuery, TermMatch};
+use crate::parsed_query::{MAX_TERMS, ParsedQuery};
 use crate::part::Part;
 use crate::term_similarities::{TermSimilarities, TermVectors};
 
@@ -103,13 +103,8 @@ impl TextStatistics {
                     *best = if *value > *best { *value } else { *best };
                 }
                 text.length = text.length.saturating_add(count);
-                for &(term, matched) in similarities.matches(word) {
-                    let tenths = match matched {
-                        TermMatch::Stem => 10,
-                        TermMatch::Synonym(tenths) => tenths,
-                    };
-                    text.matches.push((term, tenths, count));
-                }
+                let matches = similarities.matches(word).iter();
+                text.matches.extend(matches.map(|&(term, tenths)| (term, tenths, count)));
             },
             |text, _, next| {
                 self.places.push(std::mem::replace(&mut place, next));
