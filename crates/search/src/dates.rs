@@ -10,39 +10,12 @@ use std::ops::Range;
 use crate::cjk::is_cjk;
 use crate::months::{MONTHS, NAMES, is_ambiguous};
 
+/// Thirds of a month.
+const THIRDS: [&str; 3] = ["early", "mid", "late"];
+
 /// Thirds of a month in Chinese and Japanese.
-const THIRDS: [(&str, Third); 6] = [
-    ("上旬", Third::Early),
-    ("中旬", Third::Mid),
-    ("下旬", Third::Late),
-    ("初", Third::Early),
-    ("底", Third::Late),
-    ("末", Third::Late),
-];
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Third {
-    Early,
-    Mid,
-    Late,
-}
-
-impl Third {
-    const ALL: [(&'static str, Third); 3] =
-        [("early", Third::Early), ("mid", Third::Mid), ("late", Third::Late)];
-
-    fn of_day(day: u8) -> Third {
-        match day {
-            ..=10 => Third::Early,
-            11..=20 => Third::Mid,
-            21.. => Third::Late,
-        }
-    }
-
-    fn word(self) -> &'static str {
-        Third::ALL.iter().find(|(_, third)| *third == self).map_or("", |(word, _)| word)
-    }
-}
+const THIRD_SIGNS: [(&str, &str); 6] =
+    [("上旬", "early"), ("中旬", "mid"), ("下旬", "late"), ("初", "early"), ("底", "late"), ("末", "late")];
 
 /// A date that names at least a month.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -51,7 +24,8 @@ struct Date<'a> {
     /// From 1 to 12.
     month: u8,
     day: Option<u8>,
-    third: Option<Third>,
+    /// One of [`THIRDS`].
+    third: Option<&'static str>,
 }
 
 impl Date<'_> {
@@ -64,10 +38,10 @@ impl Date<'_> {
         out.push_str(&format!(" {month}"));
         match (self.day, self.third) {
             (Some(day @ 1..=31), _) => {
-                let third = Third::of_day(day).word();
+                let third = THIRDS[usize::from((day - 1) / 10).min(2)];
                 out.push_str(&format!(" {day} {month}{day} {third}{month}"));
             }
-            (None, Some(third)) => out.push_str(&format!(" {}{month}", third.word())),
+            (None, Some(third)) => out.push_str(&format!(" {third}{month}")),
             _ => {}
         }
         out.push(' ');
@@ -76,29 +50,27 @@ impl Date<'_> {
 
 /// A text with its dates as words.
 pub(crate) fn dated(text: &str) -> Cow<'_, str> {
-    replace(text, |date, out| date.write_words(out))
+    replace(text, dates(text), |date, out| date.write_words(out))
 }
 
 /// A text without the dates that name a day.
 pub(crate) fn undated(text: &str) -> Cow<'_, str> {
-    let mut dates = dates(text).filter(|(_, date)| date.day.is_some()).peekable();
-    if dates.peek().is_none() {
-        return Cow::Borrowed(text);
+    let days = dates(text).filter(|(_, date)| date.day.is_some()).map(|(range, _)| range);
+    match without(text, days) {
+        // A text that is nothing but a date still needs a vector.
+        Cow::Owned(out) if !out.chars().any(char::is_alphanumeric) => Cow::Borrowed(text),
+        out => out,
     }
-    let (mut out, mut end) = (String::with_capacity(text.len()), 0);
-    for (range, _) in dates {
-        out.push_str(&text[end..range.start]);
-        out.push(' ');
-        end = range.end;
-    }
-    out.push_str(&text[end..]);
-    // A text that is nothing but a date still needs a vector.
-    if out.chars().any(char::is_alphanumeric) { Cow::Owned(out) } else { Cow::Borrowed(text) }
 }
 
 /// A text without any date.
 pub(crate) fn without_dates(text: &str) -> Cow<'_, str> {
-    replace(text, |_, out| out.push(' '))
+    without(text, dates(text).map(|(range, _)| range))
+}
+
+/// A text with a space in place of each of some parts, which are in order.
+pub(crate) fn without(text: &str, parts: impl Iterator<Item = Range<usize>>) -> Cow<'_, str> {
+    replace(text, parts.map(|range| (range, ())), |(), out| out.push(' '))
 }
 
 /// The word of a day, as [`dated`] writes it.
@@ -115,21 +87,26 @@ pub(crate) fn month_word(month: i8) -> String {
 pub(crate) fn is_date_word(word: &str) -> bool {
     let after_month =
         |rest: &str| MONTHS.iter().find_map(|month| rest.strip_prefix(month).map(str::to_owned));
-    let third = Third::ALL.iter().find_map(|(third, _)| word.strip_prefix(third));
+    let third = THIRDS.iter().find_map(|third| word.strip_prefix(third));
     let is_day = |rest: &str| rest.len() <= 2 && rest.bytes().all(|byte| byte.is_ascii_digit());
     third.and_then(after_month).is_some_and(|rest| rest.is_empty())
         || after_month(word).is_some_and(|rest| is_day(&rest))
 }
 
-fn replace(text: &str, write: impl Fn(Date<'_>, &mut String)) -> Cow<'_, str> {
-    let mut dates = dates(text).peekable();
-    if dates.peek().is_none() {
+/// A text in which other text is written in place of some parts, which are in order.
+fn replace<T>(
+    text: &str,
+    parts: impl Iterator<Item = (Range<usize>, T)>,
+    write: impl Fn(T, &mut String),
+) -> Cow<'_, str> {
+    let mut parts = parts.peekable();
+    if parts.peek().is_none() {
         return Cow::Borrowed(text);
     }
     let (mut out, mut end) = (String::with_capacity(text.len() * 2), 0);
-    for (range, date) in dates {
+    for (range, part) in parts {
         out.push_str(&text[end..range.start]);
-        write(date, &mut out);
+        write(part, &mut out);
         end = range.end;
     }
     out.push_str(&text[end..]);
@@ -217,7 +194,7 @@ fn with_ideographs(at: Cursor<'_>) -> Option<(usize, Date<'_>)> {
         return date(year, month, Some(day), None).map(|date| (at.at, date));
     }
     let at = at.any_of(&["份"]).unwrap_or(at);
-    let third = THIRDS.iter().find_map(|(sign, third)| Some((*third, at.spaces().any_of(&[sign])?)));
+    let third = THIRD_SIGNS.iter().find_map(|(sign, third)| Some((*third, at.spaces().any_of(&[sign])?)));
     let end = third.map_or(at, |(_, at)| at).at;
     date(year, month, None, third.map(|(third, _)| third)).map(|date| (end, date))
 }
@@ -257,9 +234,9 @@ fn day_first(at: Cursor<'_>) -> Option<(usize, Date<'_>)> {
 /// `January 25, 2025`, `January 2025`, `mid-January`, `January`.
 fn month_first(text: &str, start: usize) -> Option<(usize, Date<'_>)> {
     let at = Cursor { text, at: start };
-    let third = Third::ALL
+    let third = THIRDS
         .iter()
-        .find_map(|(word, third)| Some((*third, at.any_of_folded(&[word])?.any_of(&[" ", "-"])?)))
+        .find_map(|third| Some((*third, at.any_of_folded(&[third])?.any_of(&[" ", "-"])?)))
         .and_then(|(third, at)| at.month_name().map(|name| (Some(third), name)));
     let (third, (month, name, at)) = match third {
         Some(third) => third,
@@ -285,7 +262,12 @@ fn is_behind_preposition(text: &str) -> bool {
     ["in", "im", "en", "em", "since", "until", "last"].iter().any(|known| word.eq_ignore_ascii_case(known))
 }
 
-fn date(year: Option<&str>, month: u8, day: Option<u8>, third: Option<Third>) -> Option<Date<'_>> {
+fn date<'a>(
+    year: Option<&'a str>,
+    month: u8,
+    day: Option<u8>,
+    third: Option<&'static str>,
+) -> Option<Date<'a>> {
     (1..=12).contains(&month).then_some(Date { year, month, day, third })
 }
 

@@ -9,14 +9,14 @@ use std::collections::HashMap;
 use jiff::civil::Date;
 
 use crate::cjk::is_cjk_word;
-use crate::dates::{dated, undated, without_dates};
+use crate::dates::{dated, undated, without, without_dates};
 use crate::error_places::words_of_places;
 use crate::language::{Language, is_common, language_of};
 use crate::quotes::Phrase;
-use crate::relative_dates::{NamedSpan, spans};
+use crate::relative_dates::spans;
 use crate::term_weight::{ASKING, DATE, is_about_time, term_weight};
 use crate::word_parts::parts;
-use crate::words::{each_word_or_part, each_written_word, is_stop_word, stem, words};
+use crate::words::{each_word_or_part, each_written_word, is_stop_word, stem, stems, words};
 
 /// Maximum number of terms; words beyond it count only through the query vector.
 pub(super) const MAX_TERMS: usize = 128;
@@ -74,29 +74,17 @@ pub struct Synonym {
 impl Default for Synonyms {
     /// The synonyms of text games.
     fn default() -> Synonyms {
-        let lines =
-            COMMON_SYNONYMS.lines().map(|line| line.split(' ').map(str::to_owned).collect::<Vec<_>>());
-        Synonyms::none().with_groups(lines, COMMON_TENTHS)
+        Synonyms::new(true, &[])
     }
 }
 
 impl Synonyms {
-    /// No synonyms.
-    pub(crate) fn none() -> Synonyms {
-        Synonyms { groups: Vec::new() }
-    }
-
-    /// Adds groups of single words of the user's own.
-    pub(crate) fn with(self, groups: impl IntoIterator<Item = Vec<String>>) -> Synonyms {
-        self.with_groups(groups, OWN_TENTHS)
-    }
-
-    fn with_groups(mut self, groups: impl IntoIterator<Item = Vec<String>>, tenths: u32) -> Synonyms {
-        for group in groups {
-            let words = group.iter().flat_map(|word| words(word));
-            self.groups.push((words.map(|word| stem(&word).into_owned()).collect(), tenths));
-        }
-        self
+    /// The groups of single words of the user's own, behind those of text games if `common` is true.
+    pub(crate) fn new(common: bool, own: &[Vec<String>]) -> Synonyms {
+        let lines = COMMON_SYNONYMS.lines().filter(|_| common);
+        let common = lines.map(|line| (stems(line), COMMON_TENTHS));
+        let own = own.iter().map(|group| (group.iter().flat_map(|word| stems(word)).collect(), OWN_TENTHS));
+        Synonyms { groups: common.chain(own).collect() }
     }
 
     /// The other stems in the groups of a stem.
@@ -174,7 +162,7 @@ impl ParsedQuery {
     pub(crate) fn parse_on(text: &str, synonyms: &Synonyms, today: Option<Date>) -> Option<ParsedQuery> {
         let text = text.trim();
         let spans = today.map_or_else(Vec::new, |today| spans(text, today));
-        let asked = &*without(text, &spans);
+        let asked = &*without(text, spans.iter().map(|span| span.range.clone()));
         let mut query_words: Vec<String> = words(&dated(asked));
         if query_words.is_empty() && spans.is_empty() {
             return None;
@@ -267,17 +255,6 @@ fn foreign_language(words: &[String], text: &str) -> Option<Language> {
     let language = language_of(text);
     let small = words.iter().filter(|word| is_common(language, word)).count();
     language.filter(|_| small >= 2)
-}
-
-/// A text without some spans of time.
-fn without(text: &str, spans: &[NamedSpan]) -> String {
-    let (mut out, mut end) = (String::with_capacity(text.len()), 0);
-    for span in spans {
-        out.push_str(&text[end..span.range.start]);
-        out.push(' ');
-        end = span.range.end;
-    }
-    out + &text[end..]
 }
 
 /// The term of a span of time: a text has it that has one of its words. Only where nothing but a time is asked for, a text
@@ -409,7 +386,7 @@ mod tests {
         assert_eq!(stems, [("take", EXACT_TENTHS), ("get", COMMON_TENTHS), ("grab", COMMON_TENTHS)]);
         assert!(asked.terms[0].matches("get") && !asked.terms[0].matches("go"));
         assert!(asked.matches_word("Lantern's") && !asked.matches_word("troll"));
-        let own = Synonyms::none().with([vec!["grue".to_owned(), "Monsters".to_owned()]]);
+        let own = Synonyms::new(false, &[vec!["grue".to_owned(), "Monsters".to_owned()]]);
         let asked = ParsedQuery::parse("a monster", &own).unwrap();
         assert_eq!(asked.terms[0].synonyms, [Synonym { stem: "grue".to_owned(), tenths: OWN_TENTHS }]);
     }

@@ -4,7 +4,7 @@
 //! are no wish of whoever asks: a question has no phrase where it speaks of an error, has a colon before the quotation,
 //! or quotes several times.
 
-use crate::words::{stem, words};
+use crate::words::stems;
 
 /// A quoted phrase.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,10 +31,6 @@ impl Phrase {
     pub(crate) fn is_in(&self, text: &str) -> bool {
         stems(text).windows(self.stems.len()).any(|window| window == self.stems)
     }
-}
-
-fn stems(text: &str) -> Vec<String> {
-    words(text).iter().map(|word| stem(word).into_owned()).collect()
 }
 
 /// The parts of a text within `"…"`, `“…”` or `„…“`, each with the place of its first mark. A mark without a

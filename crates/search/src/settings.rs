@@ -56,7 +56,6 @@ impl Default for SearchSettings {
 impl SearchSettings {
     /// The table of synonyms, made when it is needed: commands that search nothing have settings, too.
     pub fn all_synonyms(&self) -> Synonyms {
-        let common = if self.common_synonyms { Synonyms::default() } else { Synonyms::none() };
-        common.with(self.synonyms.iter().cloned())
+        Synonyms::new(self.common_synonyms, &self.synonyms)
     }
 }

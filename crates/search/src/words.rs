@@ -21,12 +21,8 @@ use memories_document::types::text::composed;
 /// Longest word indexed, in bytes; longer ones are truncated.
 const MAX_WORD_BYTES: usize = 64;
 
-/// Calls `visit` with each word of a text, folded, in order.
-pub(crate) fn each_word(text: &str, mut visit: impl FnMut(&str)) {
-    each_written_word(text, |word, _| visit(word));
-}
-
-/// The same, and behind each word the parts that it is made of, folded; by these words texts are found.
+/// Calls `visit` with each word of a text, folded, in order, and behind each word with the parts that it is made of,
+/// folded; by these words texts are found.
 pub(crate) fn each_word_or_part(text: &str, mut visit: impl FnMut(&str)) {
     each_written_word(text, |word, written| {
         visit(word);
@@ -78,7 +74,7 @@ fn each_spaced_word(text: &str, buffer: &mut String, visit: &mut impl FnMut(&str
 /// All words of a text, folded, in order.
 pub fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
-    each_word(text, |word| words.push(word.to_owned()));
+    each_written_word(text, |word, _| words.push(word.to_owned()));
     words
 }
 
@@ -152,6 +148,11 @@ pub fn stem(word: &str) -> Cow<'_, str> {
         stem if stem.is_empty() => Cow::Borrowed(word),
         stem => stem,
     }
+}
+
+/// The stems of all words of a text, in order.
+pub(crate) fn stems(text: &str) -> Vec<String> {
+    words(text).iter().map(|word| stem(word).into_owned()).collect()
 }
 
 /// Words that say nothing of a text's subject: articles, pronouns, auxiliaries. Words that players use as
