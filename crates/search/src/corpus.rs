@@ -28,7 +28,7 @@ pub struct Corpus {
 impl Corpus {
     /// An empty corpus for vectors with that many dimensions.
     pub fn new(dimensions: usize) -> Corpus {
-        Corpus { stored: None, added: AddedTexts::new(dimensions, false) }
+        Corpus { stored: None, added: AddedTexts::new(dimensions) }
     }
 
     /// Number of texts.
@@ -87,10 +87,9 @@ pub(super) struct AddedTexts {
 }
 
 impl AddedTexts {
-    /// No texts. With `keeps_stems`, the stems of words are computed only once, and stored with them.
-    pub(super) fn new(dimensions: usize, keeps_stems: bool) -> AddedTexts {
+    pub(super) fn new(dimensions: usize) -> AddedTexts {
         AddedTexts {
-            vocabulary: Vocabulary::new(keeps_stems),
+            vocabulary: Vocabulary::default(),
             occurrences: Vec::new(),
             vector_counts: Vec::new(),
             question_counts: Vec::new(),
@@ -219,7 +218,7 @@ mod tests {
         let model = StaticModel::new();
         let texts = ["a key and a key", "the rusty lamp", "key lamp"].map(SearchableText::plain);
         let added = |texts: &[SearchableText]| {
-            let mut added = AddedTexts::new(model.dimensions(), true);
+            let mut added = AddedTexts::new(model.dimensions());
             added.add(texts, &model).unwrap();
             added
         };

@@ -39,16 +39,15 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    /// An empty index. With `keeps_stems`, the stems of words are computed as texts are added.
-    pub(crate) fn new(dimensions: usize, keeps_stems: bool) -> Index {
-        let corpus = Corpus { stored: None, added: AddedTexts::new(dimensions, keeps_stems) };
-        Index { corpus, added: Vec::new(), numbers: HashMap::default(), next: 0 }
+    /// An empty index.
+    pub(crate) fn new(dimensions: usize) -> Index {
+        Index { corpus: Corpus::new(dimensions), added: Vec::new(), numbers: HashMap::default(), next: 0 }
     }
 
     /// Reads an index, if the bytes are one of the embedder with that stamp, complete and undamaged.
     pub(crate) fn read(bytes: AlignedBytes, stamp: &str, dimensions: usize) -> Option<Index> {
         let stored = StoredIndex::read(bytes, stamp, dimensions)?;
-        let mut index = Index::new(dimensions, true);
+        let mut index = Index::new(dimensions);
         index.corpus.stored = Some(Arc::new(stored));
         Some(index)
     }
@@ -94,7 +93,7 @@ impl Index {
         if stored.is_none() && (0..self.corpus.len()).all(&wanted) {
             return StoredIndex::write(embedder, &self.added[..self.corpus.len()], &added.part());
         }
-        let mut copy = AddedTexts::new(embedder.dimensions(), true);
+        let mut copy = AddedTexts::new(embedder.dimensions());
         let mut first = 0;
         for part in self.corpus.parts() {
             copy.copy_from(&part, |text| wanted(first + text))?;

@@ -180,7 +180,7 @@ mod tests {
             let mortal = Mortal { batches: AtomicUsize::new(0), limit: 5 };
             let keeper =
                 IndexKeeper { batch: 8, save_every: PIECE, ..IndexKeeper::new(&store, &mortal, true) };
-            let mut index = stored().unwrap_or_else(|| Index::new(mortal.dimensions(), true));
+            let mut index = stored().unwrap_or_else(|| Index::new(mortal.dimensions()));
             let found = Found::look_up(&snapshot, &mut index);
             let end = catch_unwind(AssertUnwindSafe(|| add(&snapshot, &found.missing, &mut index, &keeper)));
             batches += mortal.batches.into_inner();

@@ -60,7 +60,7 @@ impl Library {
             start => start,
         };
         let prepared = start.prepare(store, &snapshot, embedder, question);
-        let new = || Index::new(embedder.dimensions(), is_kept(&snapshot, embedder));
+        let new = || Index::new(embedder.dimensions());
         let prepared = prepared.unwrap_or_else(|| PreparedIndex { index: new(), statistics: None });
         Library::fill(store, snapshot, prepared, embedder)
     }

@@ -185,13 +185,10 @@ impl StemShapes {
         self.lengths[usize::from(first)] |= 1 << stem.len().min(63);
     }
 
-    /// The words that may have one of the stems: one of ASCII begins with the first byte of its word.
+    /// The words that may have one of the stems.
     pub(super) fn words(&self, words: &Words<'_>) -> impl Iterator<Item = u32> {
         (0..words.len() as u32).filter(|word| {
             let (first, length) = words.shape(*word);
-            let Some(length) = length else {
-                return !first.is_ascii() || self.lengths[usize::from(first)] != 0;
-            };
             self.lengths[usize::from(first)] & 1 << length.min(63) != 0
         })
     }

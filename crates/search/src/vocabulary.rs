@@ -15,15 +15,12 @@ use crate::words::{is_stop_word, stem};
 /// inverse length.
 pub(super) type StoredWord = [u32; 4];
 
-/// Value of [`Word::kept`] when the stem is not stored.
-const UNKNOWN: u8 = u8::MAX;
-
 /// The location of a word's text, stem and tokens.
 #[derive(Debug, Clone, Copy)]
 struct Word {
     start: u32,
     length: u8,
-    /// Bytes of the word that its stem begins with, or [`UNKNOWN`].
+    /// Bytes of the word that its stem begins with.
     kept: u8,
     /// Bytes of the stem's own ending, stored after the word.
     ending: u8,
@@ -79,14 +76,13 @@ impl<'a> Words<'a> {
         self.bytes(start as usize, length)
     }
 
-    /// The first byte of a word's stem and the length of the stem in bytes; where the stem is not stored, the first
-    /// byte of the word and `None`.
+    /// The first byte of a word's stem and the length of the stem in bytes.
     #[inline]
-    pub(super) fn shape(&self, number: u32) -> (u8, Option<u8>) {
+    pub(super) fn shape(&self, number: u32) -> (u8, u8) {
         let Word { start, length, kept, ending, .. } = self.at(number);
         let begin = start as usize + if kept == 0 { usize::from(length) } else { 0 };
         let first = self.text.get(begin).copied().unwrap_or_default();
-        (first, (kept != UNKNOWN).then(|| kept.saturating_add(ending)))
+        (first, kept.saturating_add(ending))
     }
 
     /// Replaces a buffer's bytes by the UTF-8 of the stem of a word.
@@ -94,13 +90,8 @@ impl<'a> Words<'a> {
         stem_of.clear();
         let Word { start, length, kept, ending, .. } = self.at(number);
         let start = start as usize;
-        if kept == UNKNOWN {
-            let word = std::str::from_utf8(self.bytes(start, length)).unwrap_or_default();
-            stem_of.extend_from_slice(stem(word).as_bytes());
-        } else {
-            stem_of.extend_from_slice(self.bytes(start, kept));
-            stem_of.extend_from_slice(self.bytes(start + usize::from(length), ending));
-        }
+        stem_of.extend_from_slice(self.bytes(start, kept));
+        stem_of.extend_from_slice(self.bytes(start + usize::from(length), ending));
     }
 
     /// The tokens whose vectors add up to the vector of a word; empty if the model does not know it.
@@ -126,16 +117,9 @@ pub(super) struct Vocabulary {
     tokens: Vec<Token>,
     /// Numbers by words; `None` for stop words and small characters.
     numbers: HashMap<Box<str>, Option<u32>, FixedState>,
-    /// True if stems are computed as words are added. Otherwise they are computed whenever they are needed, which is
-    /// cheaper for a single query.
-    keeps_stems: bool,
 }
 
 impl Vocabulary {
-    pub(super) fn new(keeps_stems: bool) -> Vocabulary {
-        Vocabulary { keeps_stems, ..Vocabulary::default() }
-    }
-
     pub(super) fn words(&self) -> Words<'_> {
         Words { words: &self.words, tokens: &self.tokens, text: &self.text }
     }
@@ -150,9 +134,7 @@ impl Vocabulary {
         } else {
             let mut tokens = Vec::new();
             model.tokenize_word(word, &mut tokens);
-            let stem = self.keeps_stems.then(|| stem(word));
-            let stem = stem.as_ref().map(|stem| stem.as_bytes());
-            Some(self.push(word, stem, &tokens, inverse_length(&tokens, model)))
+            Some(self.push(word, stem(word).as_bytes(), &tokens, inverse_length(&tokens, model)))
         };
         self.numbers.insert(word.into(), number);
         number
@@ -166,26 +148,22 @@ impl Vocabulary {
         }
         let mut stem = Vec::new();
         others.copy_stem(number, &mut stem);
-        let own = self.push(word, Some(&stem), others.tokens(number), others.inverse_length(number));
+        let own = self.push(word, &stem, others.tokens(number), others.inverse_length(number));
         self.numbers.insert(word.into(), Some(own));
         Some(own)
     }
 
-    fn push(&mut self, word: &str, stem: Option<&[u8]>, tokens: &[Token], inverse_length: f32) -> u32 {
+    fn push(&mut self, word: &str, stem: &[u8], tokens: &[Token], inverse_length: f32) -> u32 {
         let byte = |length: usize| u8::try_from(length).expect("words are truncated to 64 bytes");
         let start = u32::try_from(self.text.len()).expect("less than 4 GB of different words");
         self.text.extend_from_slice(word.as_bytes());
-        let (mut kept, mut ending) = (UNKNOWN, 0);
-        if let Some(stem) = stem {
-            let common = word.bytes().zip(stem).take_while(|(a, b)| a == *b).count();
-            self.text.extend_from_slice(&stem[common..]);
-            (kept, ending) = (byte(common), byte(stem.len() - common));
-        }
+        let common = word.bytes().zip(stem).take_while(|(a, b)| a == *b).count();
+        self.text.extend_from_slice(&stem[common..]);
         let word = Word {
             start,
             length: byte(word.len()),
-            kept,
-            ending,
+            kept: byte(common),
+            ending: byte(stem.len() - common),
             tokens: byte(tokens.len()),
             first_token: self.tokens.len() as u32,
             inverse_length,
@@ -218,42 +196,34 @@ mod tests {
     fn words_have_numbers_stems_and_tokens() {
         let model = StaticModel::new();
         let words = ["keys", "happily", "the", "тролль", "keys", "lanterns"];
-        for keeps_stems in [false, true] {
-            let mut vocabulary = Vocabulary::new(keeps_stems);
-            let numbers: Vec<_> = words.iter().map(|word| vocabulary.number_of(word, model)).collect();
-            assert_eq!(numbers, [Some(0), Some(1), None, Some(2), Some(0), Some(3)]);
-            let mut other = Vocabulary::new(true);
-            other.number_of("new", model);
-            other.number_of("lanterns", model);
-            let copied: Vec<_> =
-                (0..4).map(|number| other.number_of_other(&vocabulary.words(), number)).collect();
-            assert_eq!(copied, [Some(2), Some(3), Some(4), Some(1)]);
-            for (words, number) in [(vocabulary.words(), [0, 1, 2, 3]), (other.words(), [2, 3, 4, 1])] {
-                let [keys, happily, troll, lanterns] = number;
-                assert_eq!(
-                    (words.word(happily), stem_of(words, happily)),
-                    (&b"happily"[..], "happili".to_owned())
-                );
-                assert_eq!((words.word(troll), words.tokens(troll).len()), ("тролль".as_bytes(), 0));
-                assert_eq!((stem_of(words, keys), words.tokens(lanterns).len()), ("key".to_owned(), 1));
-                assert!(words.inverse_length(keys) > 0.0 && words.inverse_length(troll) == 0.0);
-            }
+        let mut vocabulary = Vocabulary::default();
+        let numbers: Vec<_> = words.iter().map(|word| vocabulary.number_of(word, model)).collect();
+        assert_eq!(numbers, [Some(0), Some(1), None, Some(2), Some(0), Some(3)]);
+        let mut other = Vocabulary::default();
+        other.number_of("new", model);
+        other.number_of("lanterns", model);
+        let copied: Vec<_> =
+            (0..4).map(|number| other.number_of_other(&vocabulary.words(), number)).collect();
+        assert_eq!(copied, [Some(2), Some(3), Some(4), Some(1)]);
+        for (words, number) in [(vocabulary.words(), [0, 1, 2, 3]), (other.words(), [2, 3, 4, 1])] {
+            let [keys, happily, troll, lanterns] = number;
+            assert_eq!(
+                (words.word(happily), stem_of(words, happily)),
+                (&b"happily"[..], "happili".to_owned())
+            );
+            assert_eq!((words.word(troll), words.tokens(troll).len()), ("тролль".as_bytes(), 0));
+            assert_eq!((stem_of(words, keys), words.tokens(lanterns).len()), ("key".to_owned(), 1));
+            assert!(words.inverse_length(keys) > 0.0 && words.inverse_length(troll) == 0.0);
         }
     }
 
     #[test]
     fn a_stem_may_have_an_ending_that_its_word_lacks() {
         let model = StaticModel::new();
-        let mut vocabulary = Vocabulary::new(true);
+        let mut vocabulary = Vocabulary::default();
         let number = vocabulary.number_of("dying", model).unwrap();
         assert_eq!(stem_of(vocabulary.words(), number), "die");
-        assert_eq!(vocabulary.words().shape(number), (b'd', Some(3)));
-        let mut without = Vocabulary::new(false);
-        let number = without.number_of("dying", model).unwrap();
-        assert_eq!(
-            (stem_of(without.words(), number), without.words().shape(number)),
-            ("die".to_owned(), (b'd', None))
-        );
+        assert_eq!(vocabulary.words().shape(number), (b'd', 3));
     }
 
     #[test]
