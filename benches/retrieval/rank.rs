@@ -79,7 +79,7 @@ impl<'a> Ranker<'a> {
         let follows = |at: usize| searched.follows[at];
         let entries = Entries { texts: &texts, live_texts: &live_texts, follows: &follows };
         let [first, both] = [false, true].map(|second_round| {
-            let ranked = rank(&searched.corpus, &question, &meaning, &entries, second_round);
+            let ranked = rank(&searched.corpus, &question, &meaning, &entries, second_round, None);
             ranked.expect("a corpus of our own makes sense").each
         });
         let order = |values: Vec<f32>| {

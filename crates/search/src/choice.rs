@@ -7,10 +7,10 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use crate::filter::Filter;
-use crate::library::{Library, Similarities};
+use crate::library::Library;
 use crate::parsed_query::ParsedQuery;
 use crate::quotes::Phrase;
-use crate::ranking::Ranked;
+use crate::ranking::{Ranked, Ranking};
 use crate::results::Hit;
 use crate::settings::{SURE, SURE_WORDS, SearchSettings};
 use memories_document::grammar::Heading;
@@ -82,7 +82,7 @@ impl Library {
     /// below the floor that have a word of the question, as far as they are wanted. With a phrase, those that have it.
     pub(crate) fn choose(
         &self,
-        similarities: &Similarities,
+        similarities: &Ranking,
         question: &ParsedQuery,
         phrase: Option<&Phrase>,
         wanted: &Wanted<'_>,

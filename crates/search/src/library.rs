@@ -11,7 +11,7 @@ use crate::index::Index;
 use crate::index_keeper::{Found, IndexKeeper, add};
 use crate::parsed_query::ParsedQuery;
 use crate::prepared_index::{IndexStart, PreparedIndex, is_large};
-use crate::ranking::{Ranking, rank_with};
+use crate::ranking::{Ranking, rank};
 use crate::score::QueryMeaning;
 use crate::searchable_text::split_passages;
 use crate::text_statistics::TextStatistics;
@@ -24,9 +24,6 @@ const INDEXED_ENTRIES: usize = 250;
 
 /// Bytes of fewer entries from which it does, too.
 const INDEXED_BYTES: usize = 16 * 1024;
-
-/// The similarities of all entries to a question.
-pub(crate) type Similarities = Ranking;
 
 /// A snapshot with its index.
 pub(crate) struct Library {
@@ -111,7 +108,7 @@ impl Library {
         meaning: &QueryMeaning<'_>,
         second_round: bool,
         statistics: Option<TextStatistics>,
-    ) -> Option<Similarities> {
+    ) -> Option<Ranking> {
         let entries = self.snapshot.entries();
         let is_line = |at: usize| {
             self.snapshot.heading_of(at).scope == Scope::Dialogue && entries[at].status != Status::Superseded
@@ -120,7 +117,7 @@ impl Library {
         let follows = |at: usize| is_line(at) && is_line(at - 1) && section(at) == section(at - 1);
         let entries = Entries { texts: &self.texts, live_texts: &self.is_live, follows: &follows };
         let corpus = &self.index.corpus;
-        rank_with(statistics, corpus, question, meaning, &entries, second_round)
+        rank(corpus, question, meaning, &entries, second_round, statistics)
     }
 
     /// The passage of a long text that is most similar to the question, by its vector and by the words that they

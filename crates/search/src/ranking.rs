@@ -45,26 +45,16 @@ pub struct Ranking {
 }
 
 /// The similarity of each entry to a query. `None` if the corpus is inconsistent, which only a damaged index can cause.
+/// `stored` are the statistics of the stored part about this query, where they were collected already.
 pub fn rank(
     corpus: &Corpus,
     query: &ParsedQuery,
     meaning: &QueryMeaning<'_>,
     entries: &Entries<'_>,
     second_round: bool,
-) -> Option<Ranking> {
-    rank_with(None, corpus, query, meaning, entries, second_round)
-}
-
-/// The same, where the statistics of the stored part about this query were collected already.
-pub(super) fn rank_with(
     stored: Option<TextStatistics>,
-    corpus: &Corpus,
-    query: &ParsedQuery,
-    meaning: &QueryMeaning<'_>,
-    entries: &Entries<'_>,
-    second_round: bool,
 ) -> Option<Ranking> {
-    let is_live = |text: usize| entries.live_texts[text];
+    let is_live = |text: usize| entries.is_live(text);
     let mut statistics = TextStatistics::collect(corpus, query, stored)?;
     let wider = with_known_words(corpus, query, &statistics, &is_live)?;
     if let Some(wider) = &wider {

@@ -17,10 +17,11 @@ use crate::choice::Wanted;
 use crate::embedded::StaticModel;
 use crate::embedder::{EmbedError, Embedder};
 use crate::filter::Filter;
-use crate::library::{Library, Similarities};
+use crate::library::Library;
 use crate::parsed_query::{ParsedQuery, Synonyms};
 use crate::prepared_index::{IndexStart, PreparedIndex, read_with_index};
 use crate::question::Question;
+use crate::ranking::Ranking;
 use crate::relative_dates::has_relative;
 use crate::results::{SearchError, SearchResults};
 use crate::score::QueryMeaning;
@@ -165,7 +166,7 @@ impl Searcher {
 /// A library with the similarities of its entries to one question.
 struct Scored {
     library: Arc<Library>,
-    similarities: Arc<Similarities>,
+    similarities: Arc<Ranking>,
 }
 
 /// An embedder and its current library.
@@ -184,7 +185,7 @@ struct Build {
     before: Mutex<Option<Arc<Library>>>,
     library: OnceLock<Result<Arc<Library>, EmbedError>>,
     /// The last questions, the latest at the end.
-    known: Mutex<VecDeque<(ParsedQuery, Arc<Similarities>)>>,
+    known: Mutex<VecDeque<(ParsedQuery, Arc<Ranking>)>>,
 }
 
 impl Engine {
@@ -311,7 +312,7 @@ impl Build {
         Some(Scored { library, similarities })
     }
 
-    fn keep(&self, question: &ParsedQuery, library: Arc<Library>, similarities: Similarities) -> Scored {
+    fn keep(&self, question: &ParsedQuery, library: Arc<Library>, similarities: Ranking) -> Scored {
         let similarities = Arc::new(similarities);
         let mut known = lock(&self.known);
         if known.len() == KEPT_QUESTIONS {

@@ -29,7 +29,7 @@ pub fn similarities(text: &str, memories: &[Memory]) -> Vec<f32> {
     let numbers: Vec<usize> = (0..texts.len()).collect();
     let live_texts = vec![true; texts.len()];
     let entries = Entries { texts: &numbers, live_texts: &live_texts, follows: &|_| false };
-    let ranked = rank(&corpus, &query, &meaning, &entries, false);
+    let ranked = rank(&corpus, &query, &meaning, &entries, false, None);
     let ranking = ranked.expect("the corpus is our own");
     ranking.each.iter().map(|ranked| ranked.similarity).collect()
 }

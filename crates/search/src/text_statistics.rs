@@ -18,7 +18,7 @@ pub(super) struct Frequency {
 }
 
 /// Statistics of the texts of a corpus, from the first one on.
-pub(crate) struct TextStatistics {
+pub struct TextStatistics {
     pub(super) terms: TermVectors,
     /// For each text the highest similarity of its words to the term of each column; 0 for terms that the text has.
     pub(super) all_best: Vec<f32>,
