@@ -10,7 +10,7 @@ use crate::entries::Entries;
 use crate::index::Index;
 use crate::index_keeper::{Found, IndexKeeper, add};
 use crate::parsed_query::ParsedQuery;
-use crate::prepared_index::{IndexStart, PreparedIndex, is_large};
+use crate::prepared_index::{PreparedIndex, is_kept};
 use crate::ranking::{Ranking, rank};
 use crate::score::QueryMeaning;
 use crate::searchable_text::split_passages;
@@ -19,16 +19,10 @@ use memories_document::types::{Scope, Status};
 use memories_notebook::Snapshot;
 use memories_store::Store;
 
-/// Entries from which an index gains more than it costs. Below, each process computes all texts anew.
-const INDEXED_ENTRIES: usize = 250;
-
-/// Bytes of fewer entries from which it does, too.
-const INDEXED_BYTES: usize = 16 * 1024;
-
 /// A snapshot with its index.
 pub(crate) struct Library {
     pub(super) snapshot: Arc<Snapshot>,
-    index: Index,
+    pub(super) index: Index,
     /// For each entry its text in the index.
     texts: Vec<usize>,
     /// For each text of the index, true if a live entry has it.
@@ -36,9 +30,9 @@ pub(crate) struct Library {
 }
 
 impl Library {
-    /// The library of a snapshot. A served embedder must have given a vector before: only then its
-    /// dimensions and stamp are final. The words of a large file's index are compared with a question while the
-    /// file is outlined; these statistics are returned, too.
+    /// The library of a snapshot: looks each entry's text up in an index, a new one where none is prepared, adds
+    /// missing ones, and stores the index if that is worth it. A served embedder must have given a vector before: only
+    /// then its dimensions and stamp are final. Where the index remains, its statistics are returned, too.
     ///
     /// # Errors
     ///
@@ -47,35 +41,10 @@ impl Library {
         store: &Store,
         snapshot: Arc<Snapshot>,
         embedder: &dyn Embedder,
-        start: IndexStart,
-        question: &ParsedQuery,
+        prepared: Option<PreparedIndex>,
     ) -> Result<(Library, Option<TextStatistics>), EmbedError> {
-        let start = match start {
-            IndexStart::Stored if !is_large(&snapshot) && !is_kept(&snapshot, embedder) => {
-                IndexStart::Nothing
-            }
-            start => start,
-        };
-        let prepared = start.prepare(store, &snapshot, embedder, question);
-        let new = || Index::new(embedder.dimensions());
-        let prepared = prepared.unwrap_or_else(|| PreparedIndex { index: new(), statistics: None });
-        Library::fill(store, snapshot, prepared, embedder)
-    }
-
-    /// Its index, for the library of the next snapshot.
-    pub(crate) fn index(&self) -> &Index {
-        &self.index
-    }
-
-    /// Looks each entry's text up in an index, adds missing ones, and stores the index if that is
-    /// worth it.
-    fn fill(
-        store: &Store,
-        snapshot: Arc<Snapshot>,
-        prepared: PreparedIndex,
-        embedder: &dyn Embedder,
-    ) -> Result<(Library, Option<TextStatistics>), EmbedError> {
-        let PreparedIndex { mut index, mut statistics } = prepared;
+        let new = || PreparedIndex { index: Index::new(embedder.dimensions()), statistics: None };
+        let PreparedIndex { mut index, mut statistics } = prepared.unwrap_or_else(new);
         let keeper = IndexKeeper::new(store, embedder, is_kept(&snapshot, embedder));
         let mut found = Found::look_up(&snapshot, &mut index);
         add(&snapshot, &found.missing, &mut index, &keeper)?;
@@ -135,12 +104,4 @@ impl Library {
         let best = (0..passages.len()).max_by(|a, b| value(a).total_cmp(&value(b)).then(b.cmp(a)))?;
         Some(passages[best].to_owned())
     }
-}
-
-/// True if the index of a snapshot is stored at all.
-fn is_kept(snapshot: &Snapshot, embedder: &dyn Embedder) -> bool {
-    let entries = snapshot.entries();
-    let bytes = || entries.iter().map(|entry| entry.range.len()).sum::<usize>();
-    let is_large = || entries.len() >= INDEXED_ENTRIES || bytes() >= INDEXED_BYTES;
-    !entries.is_empty() && (embedder.is_served() || is_large())
 }

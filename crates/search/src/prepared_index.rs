@@ -16,17 +16,11 @@ use memories_store::{Store, StoreError};
 /// Size in bytes from which a file is read and its index loaded at the same time.
 const LARGE: usize = 1 << 20;
 
-/// The index that a library begins with.
-pub(super) enum IndexStart {
-    /// The one that is stored beside the file.
-    Stored,
-    /// The one that was read beside the file.
-    Prepared(Box<PreparedIndex>),
-    /// The index of an earlier library of the same file and embedder.
-    From(Box<Index>),
-    /// None.
-    Nothing,
-}
+/// Entries from which an index gains more than it costs. Below, each process computes all texts anew.
+const INDEXED_ENTRIES: usize = 250;
+
+/// Bytes of fewer entries from which it does, too.
+const INDEXED_BYTES: usize = 16 * 1024;
 
 /// An index whose stored texts were compared with a question.
 pub(super) struct PreparedIndex {
@@ -48,35 +42,37 @@ impl PreparedIndex {
     }
 }
 
-impl IndexStart {
-    /// The index, prepared for a question while the entries of a large snapshot are found; `None` where there is none.
-    pub(super) fn prepare(
-        self,
-        store: &Store,
-        snapshot: &Snapshot,
-        embedder: &dyn Embedder,
-        question: &ParsedQuery,
-    ) -> Option<PreparedIndex> {
-        let prepare = || match self {
-            IndexStart::Prepared(prepared) => Some(*prepared),
-            IndexStart::From(index) => Some(PreparedIndex::of(*index, question)),
-            IndexStart::Stored => PreparedIndex::read(store, embedder, question),
-            IndexStart::Nothing => None,
-        };
-        if !is_large(snapshot) {
-            return prepare();
-        }
-        std::thread::scope(|scope| {
-            let prepared = scope.spawn(prepare);
-            snapshot.entries();
-            prepared.join().ok().flatten()
-        })
+/// An index for the library of a snapshot, prepared for a question while the entries of a large snapshot are found:
+/// that of the library of the snapshot before, else the stored one. `None` where there is none, or none is worth a file.
+pub(super) fn prepare(
+    store: &Store,
+    snapshot: &Snapshot,
+    embedder: &dyn Embedder,
+    question: &ParsedQuery,
+    before: Option<&Index>,
+) -> Option<PreparedIndex> {
+    let is_large = snapshot.text().len() >= LARGE;
+    let prepare = || match before {
+        Some(before) => Some(PreparedIndex::of(before.clone(), question)),
+        None if is_large || is_kept(snapshot, embedder) => PreparedIndex::read(store, embedder, question),
+        None => None,
+    };
+    if !is_large {
+        return prepare();
     }
+    std::thread::scope(|scope| {
+        let prepared = scope.spawn(prepare);
+        snapshot.entries();
+        prepared.join().ok().flatten()
+    })
 }
 
-/// True if finding the entries of a file is worth a thread.
-pub(super) fn is_large(snapshot: &Snapshot) -> bool {
-    snapshot.text().len() >= LARGE
+/// True if the index of a snapshot is stored at all.
+pub(super) fn is_kept(snapshot: &Snapshot, embedder: &dyn Embedder) -> bool {
+    let entries = snapshot.entries();
+    let bytes = || entries.iter().map(|entry| entry.range.len()).sum::<usize>();
+    let is_large = || entries.len() >= INDEXED_ENTRIES || bytes() >= INDEXED_BYTES;
+    !entries.is_empty() && (embedder.is_served() || is_large())
 }
 
 /// Reads a file, and, if it is large, its stored index at the same time.

@@ -19,7 +19,7 @@ use crate::embedder::{EmbedError, Embedder};
 use crate::filter::Filter;
 use crate::library::Library;
 use crate::parsed_query::{ParsedQuery, Synonyms};
-use crate::prepared_index::{IndexStart, PreparedIndex, read_with_index};
+use crate::prepared_index::{PreparedIndex, prepare, read_with_index};
 use crate::question::Question;
 use crate::ranking::Ranking;
 use crate::relative_dates::has_relative;
@@ -248,10 +248,9 @@ impl Engine {
     ) -> Result<(Arc<Library>, Option<TextStatistics>), EmbedError> {
         let mut first = None;
         let library = build.library.get_or_init(|| {
+            let prepared = prepared.or_else(|| build.prepare(store, &*self.embedder, question));
             let snapshot = Arc::clone(&build.snapshot);
-            let start =
-                prepared.map_or_else(|| build.start(), |prepared| IndexStart::Prepared(Box::new(prepared)));
-            let (library, statistics) = Library::open(store, snapshot, &*self.embedder, start, question)?;
+            let (library, statistics) = Library::open(store, snapshot, &*self.embedder, prepared)?;
             first = statistics;
             Ok(Arc::new(library))
         });
@@ -289,16 +288,19 @@ impl Build {
         self.library.get()?.as_ref().ok().map(Arc::clone)
     }
 
-    /// The index that the library begins with.
-    fn start(&self) -> IndexStart {
+    /// The index that the library begins with, prepared for a question.
+    fn prepare(
+        &self,
+        store: &Store,
+        embedder: &dyn Embedder,
+        question: &ParsedQuery,
+    ) -> Option<PreparedIndex> {
         let before = lock(&self.before).take();
         if !self.uses_index {
-            return IndexStart::Nothing;
+            return None;
         }
-        match before {
-            Some(before) => IndexStart::From(Box::new(before.index().clone())),
-            None => IndexStart::Stored,
-        }
+        let before = before.as_ref().map(|library| &library.index);
+        prepare(store, &self.snapshot, embedder, question, before)
     }
 
     /// The similarities to a question that was asked before.
