@@ -30,9 +30,11 @@ const MAGIC: u32 = u32::from_ne_bytes(*b"MEMI");
 /// Number of columns.
 const COLUMNS: usize = 10;
 
-/// Magic number, version, both halves of the hash of the embedder's stamp, dimensions, and the numbers of texts,
-/// vectors, words, tokens, bytes of occurrences and bytes of words; the last one is 0.
+/// Magic number, version, both halves of the hash of the embedder's stamp, and the sizes; the last one is 0.
 type Header = [u32; 12];
+
+/// Dimensions, and the numbers of texts, vectors, words, tokens, bytes of occurrences and bytes of words.
+type Sizes = [u32; 7];
 
 /// Bytes of an index that was checked.
 #[derive(Debug)]
@@ -42,60 +44,29 @@ pub(super) struct StoredIndex {
     dimensions: usize,
 }
 
-/// The sizes of an index.
-#[derive(Debug, Clone, Copy)]
-struct Sizes {
-    dimensions: u32,
-    texts: u32,
-    vectors: u32,
-    words: u32,
-    tokens: u32,
-    occurrences: u32,
-    text: u32,
+fn header_of(stamp: &str, sizes: &Sizes) -> Header {
+    let stamp = xxh3_64(stamp.as_bytes());
+    let mut header = [0; 12];
+    header[..4].copy_from_slice(&[MAGIC, VERSION, stamp as u32, (stamp >> 32) as u32]);
+    header[4..11].copy_from_slice(sizes);
+    header
 }
 
-impl Sizes {
-    fn header(self, stamp: &str) -> Header {
-        let Sizes { dimensions, texts, vectors, words, tokens, occurrences, text } = self;
-        let stamp = xxh3_64(stamp.as_bytes());
-        let halves = [stamp as u32, (stamp >> 32) as u32];
-        [
-            MAGIC,
-            VERSION,
-            halves[0],
-            halves[1],
-            dimensions,
-            texts,
-            vectors,
-            words,
-            tokens,
-            occurrences,
-            text,
-            0,
-        ]
-    }
-
-    fn of(header: &Header) -> Sizes {
-        let [_, _, _, _, dimensions, texts, vectors, words, tokens, occurrences, text, _] = *header;
-        Sizes { dimensions, texts, vectors, words, tokens, occurrences, text }
-    }
-
-    /// The bytes of each column, in the order of the layout; `None` where they are more than there can be.
-    fn columns(self) -> Option<[usize; COLUMNS]> {
-        let bytes = |count: u32, each: usize| (count as usize).checked_mul(each);
-        Some([
-            bytes(self.texts, size_of::<Key>())?,
-            bytes(self.texts, size_of::<u32>())?,
-            bytes(self.words, size_of::<StoredWord>())?,
-            bytes(self.vectors, size_of::<f32>())?,
-            bytes(self.tokens, size_of::<u16>())?,
-            self.texts as usize,
-            self.texts as usize,
-            bytes(self.vectors, self.dimensions as usize)?,
-            self.occurrences as usize,
-            self.text as usize,
-        ])
-    }
+/// The bytes of each column, in the order of the layout; `None` where they are more than there can be.
+fn lengths_of_columns(sizes: &Sizes) -> Option<[usize; COLUMNS]> {
+    let [dimensions, texts, vectors, words, tokens, occurrences, text] = sizes.map(|size| size as usize);
+    Some([
+        texts.checked_mul(size_of::<Key>())?,
+        texts.checked_mul(size_of::<u32>())?,
+        words.checked_mul(size_of::<StoredWord>())?,
+        vectors.checked_mul(size_of::<f32>())?,
+        tokens.checked_mul(size_of::<u16>())?,
+        texts,
+        texts,
+        vectors.checked_mul(dimensions)?,
+        occurrences,
+        text,
+    ])
 }
 
 impl StoredIndex {
@@ -106,13 +77,14 @@ impl StoredIndex {
             return None;
         }
         let header: &Header = try_from_bytes(rest.get(..size_of::<Header>())?).ok()?;
-        let sizes = Sizes::of(header);
-        if *header != sizes.header(stamp) || sizes.dimensions as usize != dimensions {
+        let [_, _, _, _, sizes @ .., _] = *header;
+        let [stored_dimensions, _, stored_vectors, ..] = sizes;
+        if *header != header_of(stamp, &sizes) || stored_dimensions as usize != dimensions {
             return None;
         }
         let mut end = size_of::<Header>();
         let mut columns = [const { 0..0 }; COLUMNS];
-        for (column, length) in columns.iter_mut().zip(sizes.columns()?) {
+        for (column, length) in columns.iter_mut().zip(lengths_of_columns(&sizes)?) {
             *column = end..end.checked_add(length)?;
             end = column.end;
         }
@@ -121,25 +93,25 @@ impl StoredIndex {
         }
         let index = StoredIndex { bytes, columns, dimensions };
         let vectors = index.part().vector_counts.iter().map(|&count| usize::from(count)).sum::<usize>();
-        (vectors == sizes.vectors as usize).then_some(index)
+        (vectors == stored_vectors as usize).then_some(index)
     }
 
     /// The bytes of an index of texts with those keys; `None` where there is not enough memory.
     pub(super) fn write(embedder: &dyn Embedder, keys: &[Key], part: &Part<'_>) -> Option<AlignedBytes> {
         let Part { words, occurrences, vector_counts, question_counts, vectors } = part;
-        let count = |length: usize| u32::try_from(length).expect("an index is less than 4 GB");
-        let sizes = Sizes {
-            dimensions: count(embedder.dimensions()),
-            texts: count(keys.len()),
-            vectors: count(vectors.inverse_lengths.len()),
-            words: count(words.len()),
-            tokens: count(words.tokens.len()),
-            occurrences: count(occurrences.len()),
-            text: count(words.text.len()),
-        };
-        let mut order: Vec<u32> = (0..sizes.texts).collect();
+        let sizes = [
+            embedder.dimensions(),
+            keys.len(),
+            vectors.inverse_lengths.len(),
+            words.len(),
+            words.tokens.len(),
+            occurrences.len(),
+            words.text.len(),
+        ];
+        let sizes = sizes.map(|size| u32::try_from(size).expect("an index is less than 4 GB"));
+        let mut order: Vec<u32> = (0..keys.len() as u32).collect();
         order.sort_unstable_by_key(|number| keys[*number as usize]);
-        let header = sizes.header(&embedder.stamp());
+        let header = header_of(&embedder.stamp(), &sizes);
         let columns: [&[u8]; COLUMNS] = [
             cast_slice(keys),
             cast_slice(&order),
