@@ -180,8 +180,9 @@ pub(crate) fn score(
     statistics: TextStatistics,
     counts: impl Fn(usize) -> bool,
 ) -> Option<Scores> {
-    let WordScores { all, lengths, places, idf, weight, known, in_characters, counted } =
-        score_words(corpus, query, statistics, counts);
+    let counted = Counted::new(&statistics.lengths, &counts);
+    let WordScores { all, idf, weight, known, in_characters } =
+        score_words(query, &statistics, counted, counts);
     let known = match query.is_time {
         true => 0.0,
         false if meaning.adds_words => known,
@@ -190,7 +191,7 @@ pub(crate) fn score(
     let (vector, norm) = query_vector(query, meaning, &idf);
     let meanings = score_meaning(corpus, &vector, norm, meaning)?;
     let scale = Scale::new(weight, known);
-    let texts = all.into_iter().zip(&meanings).zip(&lengths).map(|((words, meaning), &length)| {
+    let texts = all.into_iter().zip(&meanings).zip(&statistics.lengths).map(|((words, meaning), &length)| {
         // Of a time, the meaning of a text says nothing.
         let Meaning { own, of_questions } = if query.is_time { Meaning::default() } else { *meaning };
         let asked = scale.strength(QUESTION_SIMILARITY * of_questions);
@@ -210,7 +211,8 @@ pub(crate) fn score(
         };
         TextScore { parts, strength: strength.max(asked), length, has_word: words.has_word }
     });
-    Some(Scores { texts: texts.collect(), scale, query: vector, counted, places, in_characters })
+    let texts = texts.collect();
+    Some(Scores { texts, scale, query: vector, counted, places: statistics.places, in_characters })
 }
 
 /// The vector that texts are compared with, of length 1, and the factor of its products.
@@ -282,8 +284,6 @@ struct WordScore {
 /// The words of all texts compared with those of the query.
 struct WordScores {
     all: Vec<WordScore>,
-    lengths: Vec<u32>,
-    places: Vec<usize>,
     /// The rarity of each term.
     idf: Vec<f64>,
     /// The weight of all terms.
@@ -292,21 +292,19 @@ struct WordScores {
     known: f64,
     /// The share of it that is of Chinese, Japanese and Korean.
     in_characters: f64,
-    counted: Counted,
 }
 
 fn score_words(
-    corpus: &Corpus,
     query: &ParsedQuery,
-    statistics: TextStatistics,
+    statistics: &TextStatistics,
+    counted: Counted,
     counts: impl Fn(usize) -> bool,
 ) -> WordScores {
-    let TextStatistics { terms, all_best, lengths, places, frequencies, .. } = statistics;
+    let TextStatistics { terms, all_best, lengths, frequencies, .. } = statistics;
     let mut document_frequency = vec![0_u64; query.terms.len()];
     for found in frequencies.iter().filter(|found| counts(found.text as usize)) {
         document_frequency[found.term as usize] += 1;
     }
-    let counted = Counted::new(&lengths, counts);
     let idf: Vec<f64> = document_frequency.iter().map(|&texts| counted.idf(texts)).collect();
     let weights: Vec<f64> = idf.iter().zip(&query.terms).map(|(idf, term)| idf * term.weight).collect();
     let is_foreign = is_foreign(query, &document_frequency);
@@ -315,12 +313,11 @@ fn score_words(
     let column_weights: Vec<f64> =
         columns.filter_map(|(weight, column)| column.map(|_| column_weight(weight))).collect();
     let weight: f64 = weights.iter().sum();
-    let mut all = vec![WordScore::default(); corpus.len()];
+    let mut all = vec![WordScore::default(); lengths.len()];
     if weight <= 0.0 {
-        let (known, in_characters) = (1.0, 0.0);
-        return WordScores { all, lengths, places, idf, weight: 0.0, known, in_characters, counted };
+        return WordScores { all, idf, weight: 0.0, known: 1.0, in_characters: 0.0 };
     }
-    for ((score, best), &length) in all.iter_mut().zip(all_best.chunks_exact(terms.width)).zip(&lengths) {
+    for ((score, best), &length) in all.iter_mut().zip(all_best.chunks_exact(terms.width)).zip(lengths) {
         let similar: f64 =
             best.iter().zip(&column_weights).map(|(best, weight)| f64::from(*best) * weight).sum();
         score.related = SIMILAR_WORD * similar;
@@ -341,7 +338,7 @@ fn score_words(
     let known = column_weights.iter().sum::<f64>() / weight;
     let of_characters = query.terms.iter().zip(&weights).filter(|(term, _)| is_cjk_word(&term.word));
     let in_characters = of_characters.map(|(_, weight)| weight).sum::<f64>() / weight;
-    WordScores { all, lengths, places, idf, weight, known, in_characters, counted }
+    WordScores { all, idf, weight, known, in_characters }
 }
 
 /// True if neither a text nor the model has any of the words: the pieces of which they are made say nothing.
