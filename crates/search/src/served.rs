@@ -4,8 +4,8 @@
 
 use crate::embedded::StaticModel;
 use crate::embedder::{EmbedError, Embedder};
-use memories_llm::ModelError;
-use memories_llm::embedding::{EmbedderConfig, EmbedderEnvironment, EmbedderKind};
+use memories_llm::embedding::{EmbedderConfig, EmbedderEnvironment, EmbeddingClient};
+use memories_llm::{Destination, ModelError};
 
 /// Called with the number of texts that have vectors and the number of all, while a file is embedded.
 pub(crate) type Progress = Box<dyn Fn(usize, usize) + Send + Sync>;
@@ -23,13 +23,9 @@ pub fn choose(
     falls_back: bool,
     progress: Progress,
 ) -> Result<Box<dyn Embedder>, ModelError> {
-    let embedded = |progress| Embedded { model: StaticModel::new(), progress };
-    if config.provider == EmbedderKind::Embedded {
-        return Ok(Box::new(embedded(progress)));
-    }
-    Ok(match memories_llm::embedding::EmbeddingClient::new(config, environment, seed)? {
-        Some(client) => Box::new(http::Served { client, falls_back, progress }),
-        None => Box::new(embedded(progress)),
+    Ok(match EmbeddingClient::new(config, environment, seed)? {
+        Some(client) => Box::new(Served { client, falls_back, progress }),
+        None => Box::new(Embedded { model: StaticModel::new(), progress }),
     })
 }
 
@@ -66,70 +62,65 @@ impl Embedder for Embedded {
     }
 }
 
-mod http {
-    use crate::embedder::{EmbedError, Embedder};
-    use crate::served::Progress;
-    use memories_llm::embedding::EmbeddingClient;
-    use memories_llm::{Destination, ModelError};
+/// A model behind HTTP.
+struct Served {
+    client: EmbeddingClient,
+    falls_back: bool,
+    progress: Progress,
+}
 
-    /// A model behind HTTP.
-    pub(super) struct Served {
-        pub(super) client: EmbeddingClient,
-        pub(super) falls_back: bool,
-        pub(super) progress: Progress,
+impl Embedder for Served {
+    fn stamp(&self) -> String {
+        self.client.stamp()
     }
 
-    impl Embedder for Served {
-        fn stamp(&self) -> String {
-            self.client.stamp()
-        }
-
-        fn dimensions(&self) -> usize {
-            self.client.dimensions()
-        }
-
-        fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
-            self.client.embed_texts(texts).map_err(failed)
-        }
-
-        fn embed_query(&self, query: &str) -> Result<Vec<f32>, EmbedError> {
-            self.client.embed_query(query).map_err(failed)
-        }
-
-        fn unrelated(&self) -> f32 {
-            self.client.unrelated()
-        }
-
-        fn is_served(&self) -> bool {
-            true
-        }
-
-        fn destinations(&self) -> Vec<Destination> {
-            self.client.destinations()
-        }
-
-        fn falls_back(&self) -> bool {
-            self.falls_back
-        }
-
-        fn report(&self, done: usize, all: usize) {
-            (self.progress)(done, all);
-        }
+    fn dimensions(&self) -> usize {
+        self.client.dimensions()
     }
 
-    fn failed(error: ModelError) -> EmbedError {
-        let passing = matches!(error, ModelError::Unavailable { .. });
-        let problem = error.to_string();
-        let hint = match error {
-            ModelError::Settings { hint, .. } => hint,
-            _ => "`embedder = \"embedded\"` under `[search]` needs no server".to_owned(),
-        };
-        EmbedError { problem, hint, passing }
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        self.client.embed_texts(texts).map_err(failed)
     }
+
+    fn embed_query(&self, query: &str) -> Result<Vec<f32>, EmbedError> {
+        self.client.embed_query(query).map_err(failed)
+    }
+
+    fn unrelated(&self) -> f32 {
+        self.client.unrelated()
+    }
+
+    fn is_served(&self) -> bool {
+        true
+    }
+
+    fn destinations(&self) -> Vec<Destination> {
+        self.client.destinations()
+    }
+
+    fn falls_back(&self) -> bool {
+        self.falls_back
+    }
+
+    fn report(&self, done: usize, all: usize) {
+        (self.progress)(done, all);
+    }
+}
+
+fn failed(error: ModelError) -> EmbedError {
+    let passing = matches!(error, ModelError::Unavailable { .. });
+    let problem = error.to_string();
+    let hint = match error {
+        ModelError::Settings { hint, .. } => hint,
+        _ => "`embedder = \"embedded\"` under `[search]` needs no server".to_owned(),
+    };
+    EmbedError { problem, hint, passing }
 }
 
 #[cfg(test)]
 mod tests {
+    use memories_llm::embedding::EmbedderKind;
+
     use super::*;
 
     fn chosen(provider: EmbedderKind) -> Result<Box<dyn Embedder>, ModelError> {
