@@ -3,9 +3,6 @@
 //! A library with similarities enters, and what is wanted; hits leave, the most relevant first. Those below the floor
 //! come last, and only where they are wanted.
 
-use std::cmp::Ordering;
-use std::collections::BinaryHeap;
-
 use crate::filter::Filter;
 use crate::library::Library;
 use crate::parsed_query::ParsedQuery;
@@ -27,32 +24,6 @@ pub(crate) struct Wanted<'a> {
     /// Limit of those below the floor.
     pub(crate) weak: usize,
 }
-
-/// An entry that may be a hit. The stronger one is greater, and of equally strong ones the earlier.
-struct Candidate {
-    strength: f32,
-    at: usize,
-}
-
-impl Ord for Candidate {
-    fn cmp(&self, other: &Candidate) -> Ordering {
-        self.strength.total_cmp(&other.strength).then(other.at.cmp(&self.at))
-    }
-}
-
-impl PartialOrd for Candidate {
-    fn partial_cmp(&self, other: &Candidate) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Candidate {
-    fn eq(&self, other: &Candidate) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Candidate {}
 
 /// Hits, the most relevant first, up to a limit.
 struct Best {
@@ -96,16 +67,16 @@ impl Library {
         let may_reach =
             |at: usize| phrase.is_some() || each[at].similarity >= settings.floor || each[at].has_characters;
         let may_be_weak = |at: usize| wanted.weak > 0 && each[at].has_word;
-        // Few of many candidates are looked at: a heap is faster than sorting all.
-        let mut candidates: BinaryHeap<Candidate> = (0..entries.len())
+        let mut candidates: Vec<usize> = (0..entries.len())
             .filter(|&at| may_reach(at) || may_be_weak(at))
             .filter(|&at| {
                 wanted_sections[entries[at].section as usize] && filter.wants_status(entries[at].status)
             })
-            .map(|at| Candidate { strength: each[at].strength, at })
             .collect();
+        // The strongest first, and of equally strong ones the earlier.
+        candidates.sort_by(|a, b| each[*b].strength.total_cmp(&each[*a].strength));
         let (mut best, mut weak) = (Best::new(wanted.count), Best::new(wanted.weak));
-        while let Some(Candidate { at, .. }) = candidates.pop() {
+        for at in candidates {
             let similarity = each[at].similarity;
             if best.is_full(similarity) {
                 break;
