@@ -83,7 +83,6 @@ pub(super) struct AddedTexts {
     vector_counts: Vec<u8>,
     question_counts: Vec<u8>,
     vectors: Vectors,
-    model: StaticModel,
 }
 
 impl AddedTexts {
@@ -94,7 +93,6 @@ impl AddedTexts {
             vector_counts: Vec::new(),
             question_counts: Vec::new(),
             vectors: Vectors::new(dimensions),
-            model: StaticModel::new(),
         }
     }
 
@@ -126,8 +124,9 @@ impl AddedTexts {
 
     /// The numbers of a text's distinct words, ascending, with their counts.
     fn count_words(&mut self, text: &str, counts: &mut Vec<(u32, u32)>) {
+        let model = StaticModel::new();
         let mut numbers: Vec<u32> = Vec::new();
-        each_word_or_part(text, |word| numbers.extend(self.vocabulary.number_of(word, self.model)));
+        each_word_or_part(text, |word| numbers.extend(self.vocabulary.number_of(word, model)));
         numbers.sort_unstable();
         counts.clear();
         counts.extend(numbers.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u32)));

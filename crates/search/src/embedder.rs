@@ -123,11 +123,6 @@ impl Vectors {
         VectorRows { dimensions: *dimensions, rows, inverse_lengths }
     }
 
-    /// The cosine of one vector and a query vector.
-    pub(crate) fn cosine(&self, number: usize, with: &QueryVector) -> f32 {
-        self.all().cosine(number, with)
-    }
-
     /// The cosine of each vector and a query vector, from -1 to 1; 0 if either is all zeros.
     pub fn cosines(&self, with: &QueryVector) -> Vec<f32> {
         let rows = self.rows.chunks_exact(self.dimensions.max(1));
@@ -179,30 +174,22 @@ impl QueryVector {
         QueryVector { values, factor }
     }
 
-    /// True if the vector is all zeros and so has no direction.
-    #[cfg(test)]
-    fn is_zero(&self) -> bool {
-        self.factor == 0.0
-    }
-
     /// The dot product with a row of bytes.
     #[inline]
     pub(crate) fn dot(&self, row: &[u8]) -> f32 {
-        let mut sum = 0_i32;
-        for (a, b) in self.values.iter().zip(row) {
-            sum = sum.wrapping_add(i32::from(*a) * i32::from(*b as i8));
-        }
-        sum as f32 * self.factor
+        self.sum_of_products(row.iter().map(|byte| i32::from(*byte as i8)))
     }
 
     /// The product with a row that was widened once, for several query vectors.
     #[inline]
     pub(super) fn dot_wide(&self, row: &[i16]) -> f32 {
-        let mut sum = 0_i32;
-        for (a, b) in self.values.iter().zip(row) {
-            sum = sum.wrapping_add(i32::from(*a) * i32::from(*b));
-        }
-        sum as f32 * self.factor
+        self.sum_of_products(row.iter().map(|value| i32::from(*value)))
+    }
+
+    #[inline]
+    fn sum_of_products(&self, row: impl Iterator<Item = i32>) -> f32 {
+        let products = self.values.iter().zip(row).map(|(a, b)| i32::from(*a) * b);
+        products.fold(0_i32, i32::wrapping_add) as f32 * self.factor
     }
 }
 
@@ -237,7 +224,7 @@ mod tests {
         vectors.push(&[1.0, f32::NAN, 0.0]);
         vectors.push(&[1.0, 2.0, 3.0]);
         assert_eq!(vectors.cosines(&QueryVector::new(&[0.0, 0.0, 0.0])), [0.0; 3]);
-        assert!(QueryVector::new(&[0.0, f32::NAN, 0.0]).is_zero());
+        assert_eq!(QueryVector::new(&[0.0, f32::NAN, 0.0]).factor, 0.0);
         assert_eq!(vectors.cosines(&QueryVector::new(&[1.0, 0.0, 0.0]))[0], 0.0);
     }
 

@@ -55,7 +55,7 @@ impl PairwiseCosines {
 
     /// The cosine of two texts, by their positions in the list; at least 0.
     pub(crate) fn cosine(&self, a: usize, b: usize) -> f32 {
-        self.vectors.cosine(a, &self.query_vectors[b]).clamp(0.0, 1.0)
+        self.vectors.all().cosine(a, &self.query_vectors[b]).clamp(0.0, 1.0)
     }
 }
 
