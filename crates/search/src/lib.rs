@@ -86,7 +86,6 @@ pub mod words;
 
 pub use question::Question;
 pub use quotes::Phrase;
-pub use results::cut_to_passages;
-pub use results::{ANSWER_TOKENS, Hit, SearchError, SearchResults};
+pub use results::{ANSWER_TOKENS, Hit, SearchError, SearchResults, cut_to_passages};
 pub use searcher::Searcher;
 pub use settings::SearchSettings;
