@@ -10,6 +10,8 @@ use crate::config::{Config, Environment, Provider, key_of, text_of};
 use crate::model::{Model, ModelError};
 #[cfg(debug_assertions)]
 use crate::replay::Replay;
+use crate::served::ServedModel;
+use crate::{anthropic, ollama, openai};
 
 /// A model, and a notice about the choice.
 pub struct Choice {
@@ -41,8 +43,12 @@ pub fn choose(config: &Config, environment: &Environment, seed: u64) -> Result<C
     let Some(provider) = provider_in_use(config, environment) else {
         return Ok(Choice { model: None, notice: Some(NO_MODEL.to_owned()) });
     };
+    let served = |dialect| ServedModel::new(dialect, config, environment, seed);
     let model: Option<Box<dyn Model>> = match provider {
         Provider::Auto | Provider::Offline => None,
+        Provider::Openai => Some(Box::new(served(&openai::DIALECT)?)),
+        Provider::Anthropic => Some(Box::new(served(&anthropic::DIALECT)?)),
+        Provider::Ollama => Some(Box::new(served(&ollama::DIALECT)?)),
         Provider::Command => Some(Box::new(Command::new(config)?)),
         #[cfg(debug_assertions)]
         Provider::Replay => {
@@ -52,7 +58,6 @@ pub fn choose(config: &Config, environment: &Environment, seed: u64) -> Result<C
             })?;
             Some(Box::new(Replay::new(path)))
         }
-        server => Some(served(server, config, environment, seed)?),
     };
     Ok(Choice { model, notice: None })
 }
@@ -76,22 +81,6 @@ fn find_provider(config: &Config, environment: &Environment) -> Option<Provider>
         return Some(Provider::Anthropic);
     }
     text_of(&environment.ollama_host).map(|_| Provider::Ollama)
-}
-
-/// A model behind HTTP.
-fn served(
-    provider: Provider,
-    config: &Config,
-    environment: &Environment,
-    seed: u64,
-) -> Result<Box<dyn Model>, ModelError> {
-    use crate::{anthropic, ollama, openai, served::ServedModel};
-    let dialect = match provider {
-        Provider::Anthropic => &anthropic::DIALECT,
-        Provider::Ollama => &ollama::DIALECT,
-        _ => &openai::DIALECT,
-    };
-    Ok(Box::new(ServedModel::new(dialect, config, environment, seed)?))
 }
 
 #[cfg(test)]

@@ -11,6 +11,4 @@ mod known;
 mod protocol;
 
 pub use client::EmbeddingClient;
-pub use config::EmbedderConfig;
-pub use config::EmbedderEnvironment;
-pub use config::EmbedderKind;
+pub use config::{EmbedderConfig, EmbedderEnvironment, EmbedderKind};
