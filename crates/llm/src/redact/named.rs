@@ -9,10 +9,6 @@ use super::names::{Name, foreign, is_cookie, named, parameter};
 use super::random::{is_random, is_said, is_shouted};
 use super::secret::Secret;
 
-/// A value behind a separator must be at least this long.
-pub(super) const SHORTEST_PASSWORD: usize = 8;
-const SHORTEST_KEY: usize = 16;
-
 /// Longest value that is looked at.
 const LONGEST: usize = 2048;
 
@@ -54,10 +50,10 @@ pub(super) fn find(text: &str, found: &mut Vec<Secret>) {
         found.extend(after_option(bytes, at + 2));
     }
     for at in memmem::find_iter(bytes, b"earer") {
-        found.extend(after_scheme(bytes, at, b'B', at + 5, "bearer token"));
+        found.extend(after_scheme(bytes, at, at + 5, "bearer token"));
     }
     for at in memmem::find_iter(bytes, b"asic ") {
-        found.extend(after_scheme(bytes, at, b'B', at + 4, "basic credentials"));
+        found.extend(after_scheme(bytes, at, at + 4, "basic credentials"));
     }
     for at in memmem::find_iter(bytes, b"://") {
         found.extend(in_user_part(bytes, at + 3));
@@ -109,9 +105,7 @@ pub(super) fn in_cookies(bytes: &[u8], start: usize, found: &mut Vec<Secret>) {
     let end = rest.iter().position(|byte| b"\r\n`".contains(byte)).unwrap_or(rest.len());
     for at in memchr_iter(b'=', &rest[..end]) {
         let range = until(bytes, start + at + 1, in_key);
-        found.extend(
-            is_secret(bytes, range, SHORTEST_KEY, Look::Plain).map(|range| Secret { range, kind: "cookie" }),
-        );
+        found.extend(secret_in(bytes, range, "cookie", Look::Plain));
     }
 }
 
@@ -164,11 +158,7 @@ pub(super) fn value_at(bytes: &[u8], start: usize, kind: &'static str, look: Loo
         (None, "password") => password(bytes, start),
         _ => until(bytes, start, in_key),
     };
-    is_secret(bytes, range, shortest(kind), look).map(|range| Secret { range, kind })
-}
-
-fn shortest(kind: &str) -> usize {
-    if kind == "password" { SHORTEST_PASSWORD } else { SHORTEST_KEY }
+    secret_in(bytes, range, kind, look)
 }
 
 /// The range of a password without quotes. A `&` before the next parameter of an address ends it.
@@ -206,19 +196,18 @@ fn on_line(bytes: &[u8], start: usize, kind: &'static str, look: Look) -> Option
     let is_pair = value.trim_ascii_end().strip_suffix(b"=").unwrap_or(value).contains(&b'=')
         || memmem::find(value, b"://").is_some();
     let is_alone = bytes.get(range.end).is_none_or(|byte| b"\r\n\\\"'`, &%<\x1b".contains(byte));
-    (is_alone && !is_pair)
-        .then(|| is_secret(bytes, range, shortest(kind), look))?
-        .map(|range| Secret { range, kind })
+    (is_alone && !is_pair).then(|| secret_in(bytes, range, kind, look))?
 }
 
-/// The range of a value if it is long enough, stands alone and looks random.
-pub(super) fn is_secret(
-    bytes: &[u8],
-    range: Range<usize>,
-    shortest: usize,
-    look: Look,
-) -> Option<Range<usize>> {
+/// The secret of a kind in a range, if the value there is long enough, stands alone and looks random.
+pub(super) fn secret_in(bytes: &[u8], range: Range<usize>, kind: &'static str, look: Look) -> Option<Secret> {
     let value = &bytes[range.clone()];
+    // Names in programs are seldom as long as a password, and chance makes more short values look like words.
+    let (shortest, percent) = match kind {
+        "password" => (8, if value.len() < 12 { 50 } else { 55 }),
+        "basic credentials" => (12, 55),
+        _ => (16, 45),
+    };
     // A call, an index or a path of a program.
     let code = matches!(bytes.get(range.end), Some(b'(' | b'[' | b'{'))
         || matches!(value.first(), Some(b'<' | b'{' | b'('))
@@ -226,20 +215,12 @@ pub(super) fn is_secret(
     // An escape such as `%2F` is one character. Where many are escaped, it is something else.
     let escapes = memchr_iter(b'%', value).count();
     let long = value.len() >= shortest + 2 * escapes && value.len() > 6 * escapes;
-    // Names in programs are seldom as long as a password, and chance makes more short values look like words.
-    let percent = if shortest == SHORTEST_KEY {
-        45
-    } else if value.len() < 12 {
-        50
-    } else {
-        55
-    };
     let fits = match look {
         Look::Plain => true,
         Look::Assigned => !is_shouted(value),
         Look::Said => !is_said(value),
     };
-    (long && !code && fits && is_random(value, percent)).then_some(range)
+    (long && !code && fits && is_random(value, percent)).then_some(Secret { range, kind })
 }
 
 /// The characters of keys: those of both kinds of base 64, of escapes in URLs, and what joins them.
@@ -258,8 +239,8 @@ fn until(bytes: &[u8], start: usize, holds: impl Fn(u8) -> bool) -> Range<usize>
 }
 
 /// The secret behind `Bearer` or `Basic`, whose first letter stands before `at`.
-fn after_scheme(bytes: &[u8], at: usize, first: u8, end: usize, kind: &'static str) -> Option<Secret> {
-    let before = at.checked_sub(1).filter(|&before| bytes[before].eq_ignore_ascii_case(&first))?;
+fn after_scheme(bytes: &[u8], at: usize, end: usize, kind: &'static str) -> Option<Secret> {
+    let before = at.checked_sub(1).filter(|&before| bytes[before].eq_ignore_ascii_case(&b'B'))?;
     if before > 0 && bytes[before - 1].is_ascii_alphabetic() && !bytes[..before].ends_with(b"\\n") {
         return None;
     }
@@ -271,8 +252,7 @@ fn after_scheme(bytes: &[u8], at: usize, first: u8, end: usize, kind: &'static s
     if start == end || (basic && !is_user_and_password(value)) {
         return None;
     }
-    is_secret(bytes, range, if basic { 12 } else { SHORTEST_KEY }, Look::Plain)
-        .map(|range| Secret { range, kind })
+    secret_in(bytes, range, kind, Look::Plain)
 }
 
 /// True for the base 64 of `user:password`.
@@ -309,5 +289,5 @@ fn in_user_part(bytes: &[u8], start: usize) -> Option<Secret> {
     let end = rest.iter().rposition(|&byte| byte == b'@')?;
     let colon = rest[..end].iter().position(|&byte| byte == b':')?;
     let range = start + colon + 1..start + end;
-    is_secret(bytes, range, SHORTEST_PASSWORD, Look::Plain).map(|range| Secret { range, kind: "password" })
+    secret_in(bytes, range, "password", Look::Plain)
 }

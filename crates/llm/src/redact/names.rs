@@ -119,12 +119,6 @@ pub(super) struct Name {
     pub is_word: bool,
 }
 
-impl Name {
-    fn of(kind: &'static str) -> Name {
-        Name { kind, is_word: false }
-    }
-}
-
 /// What a name announces.
 pub(super) fn named(name: &[u8]) -> Option<Name> {
     let mut folded = [0; 64];
@@ -135,13 +129,14 @@ pub(super) fn named(name: &[u8]) -> Option<Name> {
     }
     let folded = &folded[..length];
     let ends = |with: &[&str]| with.iter().any(|ending| folded.ends_with(ending.as_bytes()));
-    let shouted = || name.ends_with(b"_KEY") && !name.iter().any(u8::is_ascii_lowercase);
+    let has_lower = name.iter().any(u8::is_ascii_lowercase);
+    let shouted = || name.ends_with(b"_KEY") && !has_lower;
     // The first five are of programs.
     let is_foreign = || PASSWORDS[5..].iter().any(|word| folded == word.as_bytes());
     let is_word = name.len() == length
         && (WORDS.iter().any(|word| folded == word.as_bytes()) || is_foreign())
         && !name.iter().skip(1).any(u8::is_ascii_uppercase)
-        || WORDS.iter().any(|word| name.eq_ignore_ascii_case(word.as_bytes()) && !has_lower(name));
+        || !has_lower && WORDS.iter().any(|word| name.eq_ignore_ascii_case(word.as_bytes()));
     if ends(&PASSWORDS) {
         Some(Name { kind: "password", is_word })
     } else if (ends(&KEYS) || shouted()) && !ends(&HARMLESS) {
@@ -149,10 +144,6 @@ pub(super) fn named(name: &[u8]) -> Option<Name> {
     } else {
         None
     }
-}
-
-fn has_lower(name: &[u8]) -> bool {
-    name.iter().any(u8::is_ascii_lowercase)
 }
 
 /// What the end of a text announces in another language.
@@ -184,7 +175,8 @@ pub(super) fn parameter(bytes: &[u8], range: Range<usize>) -> Option<Name> {
     } else {
         return None;
     };
-    PARAMETERS.iter().any(|known| name.eq_ignore_ascii_case(known)).then(|| Name::of("secret"))
+    let is_known = PARAMETERS.iter().any(|known| name.eq_ignore_ascii_case(known));
+    is_known.then_some(Name { kind: "secret", is_word: false })
 }
 
 /// True for the name of cookies.

@@ -2,7 +2,7 @@
 
 use memchr::{memchr_iter, memmem};
 
-use super::named::{Look, SHORTEST_PASSWORD, in_cookies, in_name, is_secret, password, value_at};
+use super::named::{Look, in_cookies, in_name, password, secret_in, value_at};
 use super::names::named;
 use super::secret::Secret;
 
@@ -117,5 +117,5 @@ fn in_pgpass(bytes: &[u8], at: usize) -> Option<Secret> {
     let user = field(port, in_field)?;
     let start = field(user, in_field)?;
     let range = password(bytes, start);
-    is_secret(bytes, range, SHORTEST_PASSWORD, Look::Assigned).map(|range| Secret { range, kind: "password" })
+    secret_in(bytes, range, "password", Look::Assigned)
 }
