@@ -1,11 +1,9 @@
 //! One bounded request: JSON goes out; status and body come back before the deadline.
 //!
-//! This file holds what all HTTP providers need: a client that is built at the first request, a limit for
-//! the body, the pauses between retries, the text of an error, and the removal of the key from everything
+//! This file holds what all HTTP providers need: a client, a limit for the body, the pauses between retries, the text of an error, and the removal of the key from everything
 //! that is shown.
 
 use std::io::Read;
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use reqwest::Url;
@@ -22,13 +20,6 @@ use memories_document::types::hint::with_causes;
 
 /// Longest body that is read, in bytes.
 const BODY_LIMIT: u64 = 4 * 1024 * 1024;
-
-/// A client for one server.
-#[derive(Debug)]
-pub(super) struct Http {
-    server: Url,
-    client: OnceLock<Client>,
-}
 
 /// How requests are authorised.
 pub(super) struct Access {
@@ -86,7 +77,8 @@ impl Access {
         }
     }
 
-    fn apply(&self, mut request: RequestBuilder) -> Result<RequestBuilder, TransportError> {
+    /// Adds the headers of every request and the key.
+    pub(crate) fn apply(&self, mut request: RequestBuilder) -> Result<RequestBuilder, TransportError> {
         for (name, value) in self.headers {
             request = request.header(*name, *value);
         }
@@ -126,42 +118,15 @@ pub(super) enum TransportError {
     TooLong,
 }
 
-impl Http {
-    /// A client for the server of `url`.
-    pub(crate) fn new(url: &Url) -> Http {
-        Http { server: url.clone(), client: OnceLock::new() }
-    }
-
-    /// Sends a request to an address, with a body of JSON if there is one, and reads the whole reply before
-    /// `deadline`.
-    pub(crate) fn send(
-        &self,
-        url: &Url,
-        access: &Access,
-        body: Option<&Value>,
-        deadline: Instant,
-    ) -> Result<Reply, TransportError> {
-        let client = self.client()?;
-        let request = match body {
-            Some(body) => client.post(url.clone()).json(body),
-            None => client.get(url.clone()),
-        };
-        exchange(access.apply(request)?, deadline)
-    }
-
-    fn client(&self) -> Result<&Client, TransportError> {
-        if let Some(client) = self.client.get() {
-            return Ok(client);
-        }
-        let builder =
-            client_builder(&self.server).user_agent(concat!("memories/", env!("CARGO_PKG_VERSION")));
-        let builder = reqwest::blocking::ClientBuilder::from(builder);
-        let client = builder.build().map_err(|error| TransportError::Setup(causes(error)))?;
-        Ok(self.client.get_or_init(|| client))
-    }
+/// A client for one server.
+pub(super) fn client_of(server: &Url) -> Result<Client, TransportError> {
+    let builder = client_builder(server).user_agent(concat!("memories/", env!("CARGO_PKG_VERSION")));
+    let builder = reqwest::blocking::ClientBuilder::from(builder);
+    builder.build().map_err(|error| TransportError::Setup(causes(error)))
 }
 
-fn exchange(request: RequestBuilder, deadline: Instant) -> Result<Reply, TransportError> {
+/// Sends a request and reads the whole reply before `deadline`.
+pub(super) fn exchange(request: RequestBuilder, deadline: Instant) -> Result<Reply, TransportError> {
     let response = send(request, deadline)?;
     let header = |name| {
         let value: Option<&HeaderValue> = response.headers().get(name);

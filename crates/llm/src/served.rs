@@ -19,7 +19,7 @@ use serde_json::Value;
 use crate::config::{Config, Environment, key_of};
 use crate::destination::Destination;
 use crate::form::{ApiTraits, Form};
-use crate::http::{Access, Http, KeyHeader};
+use crate::http::{Access, KeyHeader};
 use crate::model::{Answer, Model, ModelError, Question, Usage, deadline_after, one_line};
 use crate::server::{Diagnosis, ErrorReply, Server};
 use crate::{address, answer};
@@ -110,7 +110,6 @@ pub(super) struct ServedModel {
     list: Option<Url>,
     max_output_tokens: u32,
     temperature: Option<f64>,
-    endpoint: Url,
     server: Server,
     /// Address and model, by which refusals are remembered.
     known_as: String,
@@ -153,7 +152,8 @@ impl ServedModel {
             limits: config.limits,
             seed,
             connection_hint: dialect.traits.connection_hint,
-            http: Http::new(&endpoint),
+            client: OnceLock::new(),
+            endpoint,
         };
         let form = Form::first(&dialect.traits, config.structured_output)?;
         let mut served = ServedModel {
@@ -163,7 +163,6 @@ impl ServedModel {
             list,
             max_output_tokens: config.max_output_tokens,
             temperature: config.temperature,
-            endpoint,
             server,
             known_as: String::new(),
             form: Mutex::new(form),
@@ -214,7 +213,7 @@ impl ServedModel {
             let request = Request { question, form, model, max_output_tokens, temperature };
             let request = (self.dialect.request)(&request);
             let judge = |failure: &ErrorReply| self.judge(failure);
-            let failure = match self.server.post(&self.endpoint, &request, deadline, judge) {
+            let failure = match self.server.post(&self.server.endpoint, &request, deadline, judge) {
                 Ok(reply) => {
                     let answer = self.read(&reply.value, &reply.body, calls)?;
                     // Later questions begin with the form that worked.
@@ -265,7 +264,7 @@ impl ServedModel {
 }
 
 impl fmt::Debug for ServedModel {
-    /// Without the endpoint and the access, which may hold secrets.
+    /// Without the endpoint and the access of the server, which may hold secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ServedModel")
             .field("name", &self.name())
@@ -293,7 +292,7 @@ impl Model for ServedModel {
     }
 
     fn destination(&self) -> Option<Destination> {
-        Destination::of(&self.endpoint, self.server.access.key.is_some())
+        self.server.destination()
     }
 
     fn refusal(&self) -> Option<(String, Value)> {

@@ -4,13 +4,16 @@
 //! Both chats ([`crate::served`]) and vectors ([`crate::embedding`]) use it. Every wait ends
 //! before the deadline, and no error contains the key.
 
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use reqwest::Url;
+use reqwest::blocking::Client;
 use serde_json::Value;
 
 use crate::config::RequestLimits;
-use crate::http::{self, Access, Http, Reply, TransportError};
+use crate::destination::Destination;
+use crate::http::{self, Access, Reply, TransportError};
 use crate::model::{ModelError, one_line};
 
 /// A reply with a status of success.
@@ -67,6 +70,8 @@ impl Diagnosis {
 
 /// One server.
 pub(super) struct Server {
+    /// The address that questions or texts are sent to.
+    pub(crate) endpoint: Url,
     /// The address without secrets.
     pub(crate) at: String,
     /// How requests are authorised.
@@ -79,8 +84,8 @@ pub(super) struct Server {
     pub(crate) seed: u64,
     /// A hint for the case that no connection can be made.
     pub(crate) connection_hint: Option<&'static str>,
-    /// The HTTP client.
-    pub(crate) http: Http,
+    /// The HTTP client, built at the first request.
+    pub(crate) client: OnceLock<Client>,
 }
 
 impl Server {
@@ -92,7 +97,7 @@ impl Server {
         deadline: Instant,
         judge: impl FnOnce(&ErrorReply) -> Diagnosis,
     ) -> Result<Success, Box<Failure>> {
-        self.read(self.http.send(url, &self.access, Some(body), deadline), judge)
+        self.read(self.send(url, Some(body), deadline), judge)
     }
 
     /// Fetches JSON, once.
@@ -102,8 +107,29 @@ impl Server {
         deadline: Instant,
         judge: impl FnOnce(&ErrorReply) -> Diagnosis,
     ) -> Result<Value, ModelError> {
-        let reply = self.read(self.http.send(url, &self.access, None, deadline), judge);
+        let reply = self.read(self.send(url, None, deadline), judge);
         reply.map(|reply| reply.value).map_err(|failure| failure.error)
+    }
+
+    /// Sends a request to an address, with a body of JSON if there is one.
+    fn send(&self, url: &Url, body: Option<&Value>, deadline: Instant) -> Result<Reply, TransportError> {
+        let client = match self.client.get() {
+            Some(client) => client,
+            None => {
+                let client = http::client_of(&self.endpoint)?;
+                self.client.get_or_init(|| client)
+            }
+        };
+        let request = match body {
+            Some(body) => client.post(url.clone()).json(body),
+            None => client.get(url.clone()),
+        };
+        http::exchange(self.access.apply(request)?, deadline)
+    }
+
+    /// The machine that requests are sent to, where it is another one.
+    pub(crate) fn destination(&self) -> Option<Destination> {
+        Destination::of(&self.endpoint, self.access.key.is_some())
     }
 
     /// Waits before a retry. `retries` were made for this request, `calls` requests in all.

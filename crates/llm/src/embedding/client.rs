@@ -15,7 +15,7 @@ use crate::destination::Destination;
 use crate::embedding::config::{EmbedderConfig, EmbedderEnvironment, EmbedderKind};
 use crate::embedding::known::Known;
 use crate::embedding::protocol::{Dialect, Form, counted};
-use crate::http::{Access, BEARER, Http};
+use crate::http::{Access, BEARER};
 use crate::model::{ModelError, deadline_after, one_line};
 use crate::server::{Diagnosis, ErrorReply, Server, Success};
 use memories_document::types::lock::lock;
@@ -48,7 +48,6 @@ struct Endpoint {
     server: Server,
     /// The address of the settings, from which other calls of an Ollama have theirs.
     base: String,
-    url: Url,
     model: Option<String>,
     wanted_dimensions: Option<usize>,
     text_prefix: String,
@@ -127,8 +126,7 @@ impl EmbeddingClient {
             Some(chosen) => &self.endpoints[*chosen..=*chosen],
             None => &self.endpoints,
         };
-        let of = |endpoint: &Endpoint| Destination::of(&endpoint.url, endpoint.server.access.key.is_some());
-        candidates.iter().filter_map(of).collect()
+        candidates.iter().filter_map(|endpoint| endpoint.server.destination()).collect()
     }
 
     /// Length of the vectors; 0 before the first one.
@@ -246,13 +244,13 @@ impl Endpoint {
             limits: config.limits,
             seed,
             connection_hint: (dialect == Dialect::Ollama).then_some("is `ollama serve` running?"),
-            http: Http::new(&url),
+            client: OnceLock::new(),
+            endpoint: url,
         };
         Ok(Endpoint {
             dialect,
             server,
             base,
-            url,
             model: model.map(str::to_owned),
             wanted_dimensions: config.dimensions,
             text_prefix: prefix(&config.text_prefix, known.text_prefix),
@@ -335,7 +333,7 @@ impl Endpoint {
         let url = if form.single {
             address::ollama_endpoint(&self.base, "/api/embeddings")?
         } else {
-            self.url.clone()
+            self.server.endpoint.clone()
         };
         let request = self.dialect.request(self.model.as_deref(), batch, form);
         let longest = batch.iter().map(String::len).max().unwrap_or(0);
