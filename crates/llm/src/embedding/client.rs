@@ -15,15 +15,12 @@ use crate::destination::Destination;
 use crate::embedding::config::{EmbedderConfig, EmbedderEnvironment, EmbedderKind};
 use crate::embedding::known::Known;
 use crate::embedding::protocol::{Dialect, Form, counted};
-use crate::http::{Access, BEARER};
+use crate::http::Access;
 use crate::model::{ModelError, deadline_after, one_line};
 use crate::server::{Diagnosis, ErrorReply, Server, Success};
 use memories_document::types::lock::lock;
 
-const OLLAMA_HOST: &str = "127.0.0.1:11434";
 const OLLAMA_MODEL: &str = "nomic-embed-text";
-const OPENAI_URL: &str = "https://api.openai.com/v1";
-const OPENAI_HOST: &str = "api.openai.com";
 const OPENAI_MODEL: &str = "text-embedding-3-small";
 
 /// An Ollama that does not answer within this time counts as absent.
@@ -109,7 +106,7 @@ impl EmbeddingClient {
         let endpoint = self.current();
         let state = lock(&endpoint.state);
         let model = endpoint.model.as_deref().or(state.said_model.as_deref()).unwrap_or("default");
-        format!("{}/{model}", endpoint.dialect)
+        format!("{}/{model}", endpoint.dialect.of_chats().traits.provider)
     }
 
     /// A name that differs wherever vectors do: provider, model, dimensions and text prefix; for a
@@ -194,7 +191,7 @@ impl fmt::Debug for EmbeddingClient {
 fn usual_model(dialect: Dialect, url: &Url, has_key: bool) -> Result<Option<&'static str>, ModelError> {
     match dialect {
         Dialect::Ollama => Ok(Some(OLLAMA_MODEL)),
-        Dialect::Openai if url.host_str() != Some(OPENAI_HOST) => Ok(None),
+        Dialect::Openai if url.host_str() != dialect.of_chats().own_host => Ok(None),
         Dialect::Openai if has_key => Ok(Some(OPENAI_MODEL)),
         Dialect::Openai => Err(ModelError::Settings {
             problem: "embedder `openai` has no key".to_owned(),
@@ -211,16 +208,13 @@ impl Endpoint {
         environment: &EmbedderEnvironment,
         seed: u64,
     ) -> Result<Endpoint, ModelError> {
-        let (call, own_url) = match dialect {
-            Dialect::Ollama => ("/api/embed", OLLAMA_HOST),
-            Dialect::Openai => ("/embeddings", OPENAI_URL),
+        let chats = dialect.of_chats();
+        let call = match dialect {
+            Dialect::Ollama => "/api/embed",
+            Dialect::Openai => "/embeddings",
         };
-        let base = base.unwrap_or_else(|| own_url.to_owned());
-        let url = match dialect {
-            Dialect::Ollama => address::ollama_endpoint(&base, call),
-            Dialect::Openai => address::versioned_endpoint(&base, call),
-        };
-        let url = url.map_err(about_embedding)?;
+        let base = base.unwrap_or_else(|| chats.url.to_owned());
+        let url = (chats.endpoint)(&base, call).map_err(about_embedding)?;
         let own_key = key_of(&environment.api_key);
         let (key, variable) = match dialect {
             Dialect::Openai if own_key.is_none() => (key_of(&environment.openai_api_key), "OPENAI_API_KEY"),
@@ -239,11 +233,11 @@ impl Endpoint {
         };
         let server = Server {
             at: address::display_address(&url, call),
-            access: Access::new(key, variable, BEARER, &[], &url),
+            access: Access::new(key, variable, chats.key_header, chats.headers, &url),
             url_setting: "embedding_url",
             limits: config.limits,
             seed,
-            connection_hint: (dialect == Dialect::Ollama).then_some("is `ollama serve` running?"),
+            connection_hint: chats.traits.connection_hint,
             client: OnceLock::new(),
             endpoint: url,
         };

@@ -6,10 +6,10 @@
 use serde_json::{Value, json};
 
 use crate::server::{Diagnosis, ErrorReply};
+use crate::{ollama, openai, served};
 
 /// The API.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display)]
-#[strum(serialize_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dialect {
     /// `/api/embed`; before version 0.3 `/api/embeddings`.
     Ollama,
@@ -46,6 +46,14 @@ const TOO_LONG: [&str; 8] = [
 ];
 
 impl Dialect {
+    /// The chats of the same servers: these are addressed and authorised alike.
+    pub(crate) fn of_chats(self) -> &'static served::Dialect {
+        match self {
+            Dialect::Ollama => &ollama::DIALECT,
+            Dialect::Openai => &openai::DIALECT,
+        }
+    }
+
     /// The body of a request.
     pub(crate) fn request(self, model: Option<&str>, texts: &[String], form: Form) -> Value {
         let mut request =
