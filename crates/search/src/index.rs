@@ -33,15 +33,12 @@ pub(crate) struct Index {
     added: Vec<Key>,
     /// The numbers of added texts by their keys.
     numbers: HashMap<Key, usize, FixedState>,
-    /// Number at which the next text is looked up first: after the previous one, as texts mostly keep
-    /// their order.
-    next: usize,
 }
 
 impl Index {
     /// An empty index.
     pub(crate) fn new(dimensions: usize) -> Index {
-        Index { corpus: Corpus::new(dimensions), added: Vec::new(), numbers: HashMap::default(), next: 0 }
+        Index { corpus: Corpus::new(dimensions), added: Vec::new(), numbers: HashMap::default() }
     }
 
     /// Reads an index, if the bytes are one of the embedder with that stamp, complete and undamaged.
@@ -65,17 +62,13 @@ impl Index {
         number
     }
 
-    /// Says that the next text to be looked up is the first one of the file.
-    pub(crate) fn restart(&mut self) {
-        self.next = 0;
-    }
-
-    /// The number of a text.
-    pub(crate) fn find(&mut self, key: Key) -> Option<usize> {
+    /// The number of a text. A stored one is looked up first at `next`, which is moved behind what was found: texts mostly
+    /// keep their order.
+    pub(crate) fn find(&self, key: Key, next: &mut usize) -> Option<usize> {
         if let Some(stored) = &self.corpus.stored {
-            let is_next = stored.keys().get(self.next) == Some(&key);
-            if let Some(found) = if is_next { Some(self.next) } else { stored.find(key) } {
-                self.next = found + 1;
+            let is_next = stored.keys().get(*next) == Some(&key);
+            if let Some(found) = if is_next { Some(*next) } else { stored.find(key) } {
+                *next = found + 1;
                 return Some(found);
             }
         }

@@ -31,22 +31,22 @@ const SAVE_EVERY: usize = 16_384;
 pub(super) struct Found {
     /// For each entry the number of its text.
     pub(super) texts: Vec<usize>,
-    /// The entries whose text has a key, but is still to be added; in the order of their numbers.
+    /// The entries whose text the index lacked, in the order of their numbers.
     pub(super) missing: Vec<usize>,
 }
 
 impl Found {
-    pub(super) fn look_up(snapshot: &Snapshot, index: &mut Index) -> Found {
+    fn look_up(snapshot: &Snapshot, index: &mut Index) -> Found {
         let headings: Vec<u128> = snapshot
             .section_headings()
             .map(|heading| key_of_heading(&heading.scope.to_string(), &heading.name))
             .collect();
         let entries = snapshot.entries();
-        index.restart();
+        let mut next = 0;
         let mut found = Found { texts: Vec::with_capacity(entries.len()), missing: Vec::new() };
         for (at, entry) in entries.iter().enumerate() {
             let key = key_of(headings[entry.section as usize], snapshot.entry_text(at));
-            found.texts.push(index.find(key).unwrap_or_else(|| {
+            found.texts.push(index.find(key, &mut next).unwrap_or_else(|| {
                 found.missing.push(at);
                 index.push_key(key)
             }));
@@ -60,7 +60,7 @@ pub(super) struct IndexKeeper<'a> {
     store: &'a Store,
     embedder: &'a dyn Embedder,
     /// False if the index is not worth a file.
-    pub(super) is_wanted: bool,
+    is_wanted: bool,
     /// Number of texts that are added at once.
     batch: usize,
     /// New texts after which the index is written.
@@ -72,6 +72,32 @@ impl IndexKeeper<'_> {
         let (batch, save_every) =
             if embedder.is_served() { (SERVED_BATCH, SAVE_SERVED_EVERY) } else { (BATCH, SAVE_EVERY) };
         IndexKeeper { store, embedder, is_wanted, batch, save_every }
+    }
+
+    /// Finds the texts of all entries in an index, and adds those that it lacks. The index is stored in between, so that
+    /// the next process continues there if this one fails or is interrupted.
+    pub(super) fn complete(&self, index: &mut Index, snapshot: &Snapshot) -> Result<Found, EmbedError> {
+        let IndexKeeper { embedder, batch, save_every, .. } = *self;
+        let found = Found::look_up(snapshot, index);
+        let mut kept = index.corpus.len();
+        for (number, entries) in found.missing.chunks(batch).enumerate() {
+            embedder.report(number * batch, found.missing.len());
+            let text = |at: &usize| {
+                let Heading { scope, name } = snapshot.heading_of(*at);
+                SearchableText::of_memory(scope, name, &snapshot.memory(*at))
+            };
+            let texts: Vec<SearchableText> = entries.iter().map(text).collect();
+            let added = index.corpus.add(&texts, embedder);
+            let unkept = index.corpus.len() - kept;
+            let is_due = added.is_err() && unkept > 0 || unkept >= save_every.max(kept / 4);
+            if is_due && self.is_wanted {
+                self.keep(index, |_| true);
+                kept = index.corpus.len();
+            }
+            added?;
+        }
+        embedder.report(found.missing.len(), found.missing.len());
+        Ok(found)
     }
 
     /// True if the index is to be written again: it lacked more than 1/STALE of the lasting texts (of a served
@@ -95,36 +121,6 @@ impl IndexKeeper<'_> {
 
 pub(super) fn index_name(embedder: &dyn Embedder) -> &'static str {
     if embedder.is_served() { SERVED_INDEX } else { INDEX }
-}
-
-/// Adds the texts of entries whose keys are in the index already. The index is stored in between, so that the next
-/// process continues there if this one fails or is interrupted.
-pub(super) fn add(
-    snapshot: &Snapshot,
-    missing: &[usize],
-    index: &mut Index,
-    keeper: &IndexKeeper<'_>,
-) -> Result<(), EmbedError> {
-    let IndexKeeper { embedder, batch, save_every, .. } = *keeper;
-    let mut kept = index.corpus.len();
-    for (number, entries) in missing.chunks(batch).enumerate() {
-        embedder.report(number * batch, missing.len());
-        let text = |at: &usize| {
-            let Heading { scope, name } = snapshot.heading_of(*at);
-            SearchableText::of_memory(scope, name, &snapshot.memory(*at))
-        };
-        let texts: Vec<SearchableText> = entries.iter().map(text).collect();
-        let added = index.corpus.add(&texts, embedder);
-        let unkept = index.corpus.len() - kept;
-        let is_due = added.is_err() && unkept > 0 || unkept >= save_every.max(kept / 4);
-        if is_due && keeper.is_wanted {
-            keeper.keep(index, |_| true);
-            kept = index.corpus.len();
-        }
-        added?;
-    }
-    embedder.report(missing.len(), missing.len());
-    Ok(())
 }
 
 #[cfg(test)]
@@ -181,8 +177,7 @@ mod tests {
             let keeper =
                 IndexKeeper { batch: 8, save_every: PIECE, ..IndexKeeper::new(&store, &mortal, true) };
             let mut index = stored().unwrap_or_else(|| Index::new(mortal.dimensions()));
-            let found = Found::look_up(&snapshot, &mut index);
-            let end = catch_unwind(AssertUnwindSafe(|| add(&snapshot, &found.missing, &mut index, &keeper)));
+            let end = catch_unwind(AssertUnwindSafe(|| keeper.complete(&mut index, &snapshot)));
             batches += mortal.batches.into_inner();
             if end.is_ok() {
                 break;

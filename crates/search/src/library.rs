@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::embedder::{EmbedError, Embedder, QueryVector};
 use crate::entries::Entries;
 use crate::index::Index;
-use crate::index_keeper::{Found, IndexKeeper, add};
+use crate::index_keeper::IndexKeeper;
 use crate::parsed_query::ParsedQuery;
 use crate::prepared_index::{PreparedIndex, is_kept};
 use crate::ranking::{Ranking, rank};
@@ -46,8 +46,7 @@ impl Library {
         let new = || PreparedIndex { index: Index::new(embedder.dimensions()), statistics: None };
         let PreparedIndex { mut index, mut statistics } = prepared.unwrap_or_else(new);
         let keeper = IndexKeeper::new(store, embedder, is_kept(&snapshot, embedder));
-        let mut found = Found::look_up(&snapshot, &mut index);
-        add(&snapshot, &found.missing, &mut index, &keeper)?;
+        let mut found = keeper.complete(&mut index, &snapshot)?;
         // Vectors of a served embedder are stored even for memories that end with the episode.
         let lasting = snapshot.lasting_entries();
         let is_lasting = |at: usize| lasting.contains(&at) || embedder.is_served();
@@ -60,8 +59,7 @@ impl Library {
         {
             // From here on this process goes on as the next one will: without texts that are gone.
             (index, statistics) = (stored, None);
-            found = Found::look_up(&snapshot, &mut index);
-            add(&snapshot, &found.missing, &mut index, &keeper)?;
+            found = keeper.complete(&mut index, &snapshot)?;
         }
         let mut is_live = vec![false; index.len()];
         for (entry, &text) in snapshot.entries().iter().zip(&found.texts) {
