@@ -19,6 +19,8 @@ const RECENCY_HALF_LIFE: f32 = 5.0;
 /// What a caller wants of the memories that answer a question.
 pub(crate) struct Wanted<'a> {
     pub(crate) filter: &'a Filter,
+    /// Minimum relevance.
+    pub(crate) floor: f32,
     /// Limit of hits.
     pub(crate) count: usize,
     /// Limit of those below the floor.
@@ -49,7 +51,7 @@ impl Best {
 }
 
 impl Library {
-    /// The most relevant entries that the filter wants and that reach the floor of the settings, and behind them those
+    /// The most relevant entries that the filter wants and that reach the floor, and behind them those
     /// below the floor that have a word of the question, as far as they are wanted. With a phrase, those that have it.
     pub(crate) fn choose(
         &self,
@@ -65,7 +67,7 @@ impl Library {
         let wanted_sections: Vec<bool> =
             self.snapshot.section_headings().map(|heading| filter.wants_scope(&heading.scope)).collect();
         let may_reach =
-            |at: usize| phrase.is_some() || each[at].similarity >= settings.floor || each[at].has_characters;
+            |at: usize| phrase.is_some() || each[at].similarity >= wanted.floor || each[at].has_characters;
         let may_be_weak = |at: usize| wanted.weak > 0 && each[at].has_word;
         let mut candidates: Vec<usize> = (0..entries.len())
             .filter(|&at| may_reach(at) || may_be_weak(at))
@@ -93,7 +95,7 @@ impl Library {
             let hit = self.hit(at, memory, each[at], settings.importance, recency);
             if phrase.is_some() {
                 best.insert(Hit { is_weak: false, ..hit });
-            } else if hit.relevance >= settings.floor || each[at].has_characters {
+            } else if hit.relevance >= wanted.floor || each[at].has_characters {
                 // The embedded model knows only pieces of words in other languages, so likeness alone proves nothing.
                 let is_weak = hit.is_weak || question.is_foreign && !each[at].has_word;
                 best.insert(Hit { is_weak, ..hit });

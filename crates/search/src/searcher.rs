@@ -85,7 +85,7 @@ impl Searcher {
         filter: &Filter,
         count: usize,
     ) -> Result<SearchResults, SearchError> {
-        self.query_with(&self.settings, question.into(), filter, count)
+        self.answer(question.into(), filter, count, self.settings.floor)
     }
 
     /// As [`Searcher::query`], without a minimum relevance: everything that the filter wants.
@@ -99,8 +99,7 @@ impl Searcher {
         filter: &Filter,
         count: usize,
     ) -> Result<SearchResults, SearchError> {
-        let settings = SearchSettings { floor: 0.0, ..self.settings.clone() };
-        self.query_with(&settings, question.into(), filter, count)
+        self.answer(question.into(), filter, count, 0.0)
     }
 
     /// The day to which a question relates that is asked at a time: the newest of the file if the file is a year older.
@@ -115,12 +114,12 @@ impl Searcher {
         Ok(newest.filter(is_old).or(now))
     }
 
-    fn query_with(
+    fn answer(
         &self,
-        settings: &SearchSettings,
         asked: Question<'_>,
         filter: &Filter,
         count: usize,
+        floor: f32,
     ) -> Result<SearchResults, SearchError> {
         let today = if has_relative(asked.text) { self.today(asked.now)? } else { None };
         let question = ParsedQuery::parse_on(asked.text, &self.synonyms, today);
@@ -130,7 +129,7 @@ impl Searcher {
         } else {
             (self.files.current()?, None)
         };
-        let second_round = settings.second_round;
+        let second_round = self.settings.second_round;
         let scored = match &self.breaker {
             None => self.engine.score(self.files.store(), &snapshot, &question, second_round, prepared),
             Some(breaker) => {
@@ -148,15 +147,15 @@ impl Searcher {
             scored => (scored?, None),
         };
         let Scored { library, similarities } = scored;
-        let wanted = Wanted { filter, count, weak: if asked.wants_weak { MAX_WEAK } else { 0 } };
+        let wanted = Wanted { filter, floor, count, weak: if asked.wants_weak { MAX_WEAK } else { 0 } };
         let question = similarities.wider.clone().unwrap_or(question);
-        let choose = |phrase| library.choose(&similarities, &question, phrase, &wanted, settings);
+        let choose = |phrase| library.choose(&similarities, &question, phrase, &wanted, &self.settings);
         let mut hits = choose(question.phrase.as_ref());
         let missing = question.phrase.as_ref().filter(|_| hits.is_empty());
         if missing.is_some() {
             hits = choose(None);
             // No memory has the quoted phrase: a caller that wants no weak hits gets the sure ones alone.
-            hits.retain(|hit| asked.wants_weak || settings.floor == 0.0 || !hit.is_weak);
+            hits.retain(|hit| asked.wants_weak || floor == 0.0 || !hit.is_weak);
         }
         let missing_phrase = missing.map(|phrase| phrase.text.clone());
         Ok(SearchResults { hits, entries: snapshot.entries().len(), question, missing_phrase, fallback })
