@@ -92,20 +92,15 @@ pub(crate) fn spans(text: &str, today: Date) -> Vec<NamedSpan> {
 
 /// The words of a text in letters and digits, in lower case, with their places.
 fn words_of(text: &str) -> Vec<(String, Range<usize>)> {
-    let mut words = Vec::new();
-    let mut start = None;
-    for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
-        let is_word = c.is_alphanumeric() && !is_cjk(c);
-        match start {
-            None if is_word => start = Some(at),
-            Some(begin) if !is_word => {
-                words.push((text[begin..at].to_lowercase(), begin..at));
-                start = None;
-            }
-            _ => {}
-        }
-    }
-    words
+    let mut at = 0;
+    let is_between = |c: char| !c.is_alphanumeric() || is_cjk(c);
+    let words = text.split_inclusive(is_between).map(|part| {
+        let word = part.trim_end_matches(is_between);
+        let range = at..at + word.len();
+        at += part.len();
+        (word.to_lowercase(), range)
+    });
+    words.filter(|(word, _)| !word.is_empty()).collect()
 }
 
 /// The time that words of English or German begin with, and the number of these words.
