@@ -32,16 +32,8 @@ pub(super) fn find(text: &str, found: &mut Vec<Secret>) {
             in_cookies(bytes, at + 1, found);
         }
     }
-    for at in memchr_iter(b'%', bytes) {
-        // An equals sign or a colon as URLs and JSON write it.
-        if bytes[at..].starts_with(b"%3D")
-            || bytes[at..].starts_with(b"%3d")
-            || bytes[at..].starts_with(b"%3A")
-        {
-            found.extend(after_separator(bytes, at, at + 3));
-        }
-    }
-    for mark in ["\\u003d", "：", "＝"] {
+    // An equals sign or a colon as URLs, JSON and East Asian scripts write it.
+    for mark in ["%3D", "%3d", "%3A", "\\u003d", "：", "＝"] {
         for at in memmem::find_iter(bytes, mark) {
             found.extend(after_separator(bytes, at, at + mark.len()));
         }

@@ -79,14 +79,21 @@ fn is_spoken(value: &[u8]) -> bool {
     length * 2 >= count * 5
 }
 
+/// The number of different bytes of a value.
+pub(super) fn different_bytes(value: &[u8]) -> usize {
+    let mut seen = [false; 256];
+    value.iter().for_each(|&byte| seen[usize::from(byte)] = true);
+    seen.iter().filter(|&&seen| seen).count()
+}
+
 /// True if a value looks as if a generator of passwords or keys had made it: fewer than `percent` per cent of its
 /// neighbouring characters are common pairs.
 pub(super) fn is_random(value: &[u8], percent: usize) -> bool {
-    let mut seen = [false; 256];
-    value.iter().for_each(|&byte| seen[usize::from(byte)] = true);
-    let different = seen.iter().filter(|&&seen| seen).count();
     let has = |class: fn(&u8) -> bool| value.iter().any(class);
     let cases = has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase);
     let mixed = has(u8::is_ascii_alphabetic) && (has(u8::is_ascii_digit) || cases);
-    mixed && different >= value.len().min(14) / 2 && !is_example(value) && !is_wordy(value, percent)
+    mixed
+        && different_bytes(value) >= value.len().min(14) / 2
+        && !is_example(value)
+        && !is_wordy(value, percent)
 }

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use memchr::memmem;
 
 use super::formats::{Alphabet, FORMATS, Format, Part};
-use super::random::{is_example, is_wordy};
+use super::random::{different_bytes, is_example, is_wordy};
 use super::secret::Secret;
 
 /// Length of the shortest format of the table, in bytes.
@@ -133,15 +133,12 @@ fn begins_word(bytes: &[u8], at: usize) -> bool {
 /// True if a key looks random. A repeated character, or words alone, are an example.
 fn is_mixed(format: &Format, prefix: &str, key: &[u8]) -> bool {
     let body = key.strip_prefix(prefix.as_bytes()).unwrap_or(key);
-    let mut seen = [false; 128];
-    body.iter().for_each(|byte| seen[usize::from(byte & 127)] = true);
-    let different = seen.iter().filter(|&&seen| seen).count();
     let has = |class: fn(&u8) -> bool| body.iter().any(class);
     let letters = has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase);
     let digits = has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic);
     // One in 28 random keys of 16 characters of base 32 has no digit.
     let capitals = format.parts.iter().all(|part| part.alphabet == Alphabet::Upper);
-    let random = different >= 6 && (letters || digits || capitals);
+    let random = different_bytes(body) >= 6 && (letters || digits || capitals);
     // A number before the prefix may hold `12345`.
     let secret = if format.before.as_ref().is_some_and(|part| part.alphabet == Alphabet::Digits) {
         &body[body.iter().take_while(|byte| byte.is_ascii_digit()).count()..]
