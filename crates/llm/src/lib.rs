@@ -39,7 +39,6 @@ mod choose;
 mod command;
 pub mod config;
 mod connect;
-mod destination;
 pub mod embedding;
 pub mod fence;
 mod form;
@@ -59,8 +58,7 @@ mod server;
 
 pub use choose::{Choice, choose, provider_in_use};
 pub use config::{Config, Environment, ProgramEnvironment, Provider, RequestLimits, StructuredOutput};
-pub use connect::{client_builder, install_tls, is_loopback};
-pub use destination::Destination;
+pub use connect::{Destination, client_builder, install_tls, is_loopback};
 pub use http::backoff;
 pub use model::{Answer, Model, ModelError, ModelUse, Question, Usage};
 pub use refusals::Refusals;

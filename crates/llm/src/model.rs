@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::destination::Destination;
+use crate::connect::Destination;
 use crate::redact::redacted;
 use memories_document::types::hint::{Advice, Hint};
 use memories_document::types::text::{fold_spaces, truncate};

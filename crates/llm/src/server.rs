@@ -12,7 +12,7 @@ use reqwest::blocking::Client;
 use serde_json::Value;
 
 use crate::config::RequestLimits;
-use crate::destination::Destination;
+use crate::connect::Destination;
 use crate::http::{self, Access, Reply, TransportError};
 use crate::model::{ModelError, one_line};
 

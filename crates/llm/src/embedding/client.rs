@@ -11,7 +11,7 @@ use reqwest::Url;
 
 use crate::address;
 use crate::config::{key_of, text_of};
-use crate::destination::Destination;
+use crate::connect::Destination;
 use crate::embedding::config::{EmbedderConfig, EmbedderEnvironment, EmbedderKind};
 use crate::embedding::known::Known;
 use crate::embedding::protocol::{Dialect, Form, counted};
