@@ -76,7 +76,7 @@ impl Corpus {
 }
 
 /// The part of a corpus to which texts are added.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct AddedTexts {
     vocabulary: Vocabulary,
     occurrences: Vec<u8>,
@@ -87,13 +87,7 @@ pub(super) struct AddedTexts {
 
 impl AddedTexts {
     pub(super) fn new(dimensions: usize) -> AddedTexts {
-        AddedTexts {
-            vocabulary: Vocabulary::default(),
-            occurrences: Vec::new(),
-            vector_counts: Vec::new(),
-            question_counts: Vec::new(),
-            vectors: Vectors::new(dimensions),
-        }
+        AddedTexts { vectors: Vectors::new(dimensions), ..AddedTexts::default() }
     }
 
     pub(super) fn part(&self) -> Part<'_> {
@@ -109,9 +103,8 @@ impl AddedTexts {
     fn add(&mut self, texts: &[SearchableText], embedder: &dyn Embedder) -> Result<(), EmbedError> {
         let all: Vec<&str> = texts.iter().flat_map(|text| to_embed(text).0).map(String::as_str).collect();
         let mut vectors = embed_distinct(&all, embedder)?.into_iter();
-        let mut counts: Vec<(u32, u32)> = Vec::new();
         for text in texts {
-            self.count_words(&text.words, &mut counts);
+            let counts = self.count_words(&text.words);
             write_occurrences(&counts, &mut self.occurrences);
             let (passages, questions) = to_embed(text);
             let count = passages.count();
@@ -123,13 +116,12 @@ impl AddedTexts {
     }
 
     /// The numbers of a text's distinct words, ascending, with their counts.
-    fn count_words(&mut self, text: &str, counts: &mut Vec<(u32, u32)>) {
+    fn count_words(&mut self, text: &str) -> Vec<(u32, u32)> {
         let model = StaticModel::new();
         let mut numbers: Vec<u32> = Vec::new();
         each_word_or_part(text, |word| numbers.extend(self.vocabulary.number_of(word, model)));
         numbers.sort_unstable();
-        counts.clear();
-        counts.extend(numbers.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u32)));
+        numbers.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u32)).collect()
     }
 
     /// Copies the texts of a part for which `wanted` is true. `None` if that part is inconsistent.

@@ -93,14 +93,13 @@ pub struct Vectors {
 impl Vectors {
     /// An empty list of vectors with that many dimensions.
     pub fn new(dimensions: usize) -> Vectors {
-        Vectors { dimensions, rows: Vec::new(), inverse_lengths: Vec::new() }
+        Vectors { dimensions, ..Vectors::default() }
     }
 
     /// Quantizes a vector and appends it.
     pub fn push(&mut self, vector: &[f32]) {
         debug_assert_eq!(vector.len(), self.dimensions);
-        let largest = vector.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
-        let factor = if largest > 0.0 && largest.is_finite() { 127.0 / largest } else { 0.0 };
+        let factor = factor_to(vector, 127.0);
         let mut squares = 0.0_f32;
         self.rows.extend(vector.iter().map(|value| {
             let byte = (value * factor).round() as i8;
@@ -164,10 +163,9 @@ pub struct QueryVector {
 impl QueryVector {
     /// Quantizes a vector of any length.
     pub fn new(vector: &[f32]) -> QueryVector {
-        let largest = vector.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
         // The finest scale at which a sum of products with bytes fits into 32 bits.
         let steps = (i32::MAX as usize / 128 / vector.len().max(1)).min(32_767) as f32;
-        let factor = if largest > 0.0 && largest.is_finite() { steps / largest } else { 0.0 };
+        let factor = factor_to(vector, steps);
         let values: Vec<i16> = vector.iter().map(|value| (value * factor).round() as i16).collect();
         let squares: f64 = values.iter().map(|&value| f64::from(value) * f64::from(value)).sum();
         let factor = if squares > 0.0 { (1.0 / squares.sqrt()) as f32 } else { 0.0 };
@@ -191,6 +189,12 @@ impl QueryVector {
         let products = self.values.iter().zip(row).map(|(a, b)| i32::from(*a) * b);
         products.fold(0_i32, i32::wrapping_add) as f32 * self.factor
     }
+}
+
+/// The factor by which the largest value of a vector becomes `most`; 0 where there is none.
+fn factor_to(vector: &[f32], most: f32) -> f32 {
+    let largest = vector.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
+    if largest > 0.0 && largest.is_finite() { most / largest } else { 0.0 }
 }
 
 #[cfg(test)]

@@ -29,22 +29,18 @@ pub(super) fn accepted(schema: &Value) -> Value {
     let mut kept = Map::new();
     let mut notes = Vec::new();
     for (name, value) in fields {
-        match name.as_str() {
-            "properties" | "$defs" => {
-                kept.insert(name.clone(), each_field(value));
+        let value = match name.as_str() {
+            "properties" | "$defs" => each_field(value),
+            "items" => accepted(value),
+            "anyOf" | "allOf" => each_item(value),
+            "additionalProperties" => continue,
+            name if TAKEN.contains(&name) => value.clone(),
+            name => {
+                notes.push(format!("{name}: {value}"));
+                continue;
             }
-            "items" => {
-                kept.insert(name.clone(), accepted(value));
-            }
-            "anyOf" | "allOf" => {
-                kept.insert(name.clone(), each_item(value));
-            }
-            "additionalProperties" => {}
-            name if TAKEN.contains(&name) => {
-                kept.insert(name.to_owned(), value.clone());
-            }
-            name => notes.push(format!("{name}: {value}")),
-        }
+        };
+        kept.insert(name.clone(), value);
     }
     if fields.get("type").is_some_and(|kind| kind == "object") {
         kept.insert("additionalProperties".to_owned(), json!(false));
