@@ -61,12 +61,6 @@ struct State {
     said_model: Option<String>,
 }
 
-/// The outcome of one request.
-enum BatchReply {
-    Vectors(Vec<Vec<f32>>),
-    RetryWith(Form),
-}
-
 impl EmbeddingClient {
     /// The model that the settings name; nothing is opened yet. `None` for
     /// [`EmbedderKind::Embedded`]. `seed` decides the jitter of retries.
@@ -280,14 +274,11 @@ impl Endpoint {
         while !rest.is_empty() {
             let form = lock(&self.state).form;
             let batch = self.first_batch(texts, rest, prefix, form);
-            match self.ask(&batch, form)? {
-                BatchReply::Vectors(found) => {
-                    for (at, vector) in rest.iter().zip(found) {
-                        vectors[*at] = vector;
-                    }
-                    rest = &rest[batch.len()..];
+            if let Some(found) = self.ask(&batch, form)? {
+                for (at, vector) in rest.iter().zip(found) {
+                    vectors[*at] = vector;
                 }
-                BatchReply::RetryWith(form) => lock(&self.state).form = form,
+                rest = &rest[batch.len()..];
             }
         }
         let known = lock(&self.state).dimensions;
@@ -321,8 +312,9 @@ impl Endpoint {
         batch
     }
 
-    /// Asks until there are vectors, a permanent failure, another form to try, or no time left.
-    fn ask(&self, batch: &[String], form: Form) -> Result<BatchReply, ModelError> {
+    /// Asks until there are vectors, a permanent failure, or no time left; `None` where another form is to be tried,
+    /// which the state has then.
+    fn ask(&self, batch: &[String], form: Form) -> Result<Option<Vec<Vec<f32>>>, ModelError> {
         let deadline = deadline_after(self.server.limits.timeout);
         let url = if form.single {
             address::ollama_endpoint(&self.base, "/api/embeddings")?
@@ -335,13 +327,14 @@ impl Endpoint {
         loop {
             let judge = |failure: &ErrorReply| self.judge(failure);
             let failure = match self.server.post(&url, &request, deadline, judge) {
-                Ok(reply) => return self.read(&reply, batch.len()).map(BatchReply::Vectors),
+                Ok(reply) => return self.read(&reply, batch.len()).map(Some),
                 Err(failure) => failure,
             };
             if let Some(reply) = &failure.reply
                 && let Some(form) = form.after(reply, self.dialect, batch.len(), longest)
             {
-                return Ok(BatchReply::RetryWith(form));
+                lock(&self.state).form = form;
+                return Ok(None);
             }
             // No retry without a connection, because the embedded model can answer at once.
             if failure.is_unconnected {
