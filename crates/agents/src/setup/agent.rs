@@ -126,43 +126,37 @@ impl Agent {
 
     /// The files of a person.
     pub fn own_files(self, folders: &Folders, program: &str) -> Vec<Target> {
-        let (within, paths) = match self {
-            Agent::ClaudeCode => match &folders.claude {
-                Some(folder) => (folder, vec![folder.join(".claude.json"), folder.join("settings.json")]),
-                None => (
-                    &folders.home,
-                    vec![folders.home.join(".claude.json"), folders.home.join(".claude/settings.json")],
-                ),
+        let Folders { home, settings, local_data, claude, codex, gemini, hermes, openclaw, .. } = folders;
+        let (folder, names): (&Path, &[&str]) = match self {
+            Agent::ClaudeCode => match claude {
+                Some(folder) => (folder, &[".claude.json", "settings.json"]),
+                None => (home, &[".claude.json", ".claude/settings.json"]),
             },
-            Agent::Codex => {
-                let folder = folders.codex.clone().unwrap_or_else(|| folders.home.join(".codex"));
-                let within = folders.codex.as_ref().unwrap_or(&folders.home);
-                (within, vec![folder.join("config.toml"), folder.join("hooks.json")])
-            }
-            Agent::Gemini => {
-                let home = folders.gemini.as_ref().unwrap_or(&folders.home);
-                (home, vec![home.join(".gemini/settings.json")])
-            }
-            Agent::Cursor => (&folders.home, vec![folders.home.join(".cursor/mcp.json")]),
-            Agent::Vscode => (&folders.settings, vec![folders.settings.join("Code/User/mcp.json")]),
-            Agent::Hermes => match (&folders.hermes, &folders.local_data) {
-                (Some(folder), _) => (folder, vec![folder.join("config.yaml")]),
-                (None, Some(data)) => (data, vec![data.join("hermes/config.yaml")]),
-                (None, None) => (&folders.home, vec![folders.home.join(".hermes/config.yaml")]),
+            Agent::Codex => match codex {
+                Some(folder) => (folder, &["config.toml", "hooks.json"]),
+                None => (home, &[".codex/config.toml", ".codex/hooks.json"]),
             },
-            Agent::Openclaw => match (&folders.openclaw_file, &folders.openclaw) {
-                (Some(file), _) => (file, vec![file.clone()]),
-                (None, Some(folder)) => (folder, vec![folder.join("openclaw.json")]),
-                (None, None) => (&folders.home, vec![folders.home.join(".openclaw/openclaw.json")]),
+            Agent::Gemini => (gemini.as_ref().unwrap_or(home), &[".gemini/settings.json"]),
+            Agent::Cursor => (home, &[".cursor/mcp.json"]),
+            Agent::Vscode => (settings, &["Code/User/mcp.json"]),
+            Agent::Hermes => match (hermes, local_data) {
+                (Some(folder), _) => (folder, &["config.yaml"]),
+                (None, Some(data)) => (data, &["hermes/config.yaml"]),
+                (None, None) => (home, &[".hermes/config.yaml"]),
+            },
+            Agent::Openclaw => match (&folders.openclaw_file, openclaw) {
+                (Some(file), _) => {
+                    let folder = file.parent().unwrap_or(file);
+                    let within = if file.starts_with(home) { home } else { folder };
+                    return self.targets(vec![file.clone()], within, program);
+                }
+                (None, Some(folder)) => (folder, &["openclaw.json"]),
+                (None, None) => (home, &[".openclaw/openclaw.json"]),
             },
         };
         // A variable can lead out of the home, and a file of the home not.
-        let within = if within.starts_with(&folders.home) { &folders.home } else { within };
-        let within = match folders.openclaw_file.as_ref() {
-            Some(file) if within == file => file.parent().unwrap_or(file),
-            _ => within,
-        };
-        self.targets(paths, within, program)
+        let within = if folder.starts_with(home) { home } else { folder };
+        self.targets(joined(folder, names), within, program)
     }
 
     /// The files of a repository; none where the agent has no such files.
@@ -175,7 +169,7 @@ impl Agent {
             Agent::Vscode => &[".vscode/mcp.json"],
             Agent::Hermes | Agent::Openclaw => &[],
         };
-        self.targets(names.iter().map(|name| root.join(name)).collect(), root, program)
+        self.targets(joined(root, names), root, program)
     }
 
     /// The entries of each file: servers in the first, hooks in the last.
@@ -252,6 +246,10 @@ impl Agent {
         let is_program = |folder: &PathBuf| names.iter().any(|name| folder.join(name).is_file());
         has_files || folders.programs.iter().filter(|folder| folder.is_absolute()).any(is_program)
     }
+}
+
+fn joined(folder: &Path, names: &[&str]) -> Vec<PathBuf> {
+    names.iter().map(|name| folder.join(name)).collect()
 }
 
 #[cfg(test)]
