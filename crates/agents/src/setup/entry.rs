@@ -153,7 +153,17 @@ impl Entry {
     /// The value of a whole text without one value of the entry, and without the tables and lists that are empty then.
     pub(super) fn removed(&self, root: &Value, value: &Value) -> Value {
         let mut root = root.clone();
-        remove(&mut root, &self.path, &self.slot, value);
+        let holder = self.path.iter().try_fold(&mut root, |node, key| node.get_mut(key));
+        match (&self.slot, holder) {
+            (Slot::Member(key), Some(Value::Object(table))) => drop(table.shift_remove(key)),
+            (Slot::Item, Some(Value::Array(items))) => {
+                if let Some(at) = items.iter().position(|item| item == value) {
+                    items.remove(at);
+                }
+            }
+            _ => {}
+        }
+        prune(&mut root, &self.path);
         root
     }
 
@@ -192,25 +202,6 @@ fn owned(path: &[&str]) -> Vec<String> {
 
 fn object(key: &str, value: Value) -> Value {
     Value::Object(Map::from_iter([(key.to_owned(), value)]))
-}
-
-fn remove(node: &mut Value, path: &[String], slot: &Slot, value: &Value) {
-    if let Some((key, rest)) = path.split_first() {
-        if let Some(inner) = node.get_mut(key) {
-            remove(inner, rest, slot, value);
-        }
-    } else {
-        match (slot, &mut *node) {
-            (Slot::Member(key), Value::Object(table)) => drop(table.shift_remove(key)),
-            (Slot::Item, Value::Array(items)) => {
-                if let Some(at) = items.iter().position(|item| item == value) {
-                    items.remove(at);
-                }
-            }
-            _ => {}
-        }
-    }
-    prune(node, path);
 }
 
 /// Removes empty tables and lists below the node, on the path.
