@@ -39,11 +39,7 @@ pub(super) fn change(draft: &mut Draft<'_>, command: &Command) -> Result<String,
             let masked = write(draft, &file, &path.named, &content)?;
             // Where a secret was masked, the change may stand elsewhere.
             let Some((content, note)) = masked else { return Ok(snippet(&content, at)) };
-            let at = (0..=at.min(content.len()))
-                .rev()
-                .find(|at| content.is_char_boundary(*at))
-                .unwrap_or_default();
-            Ok(snippet(&content, at) + &note)
+            Ok(snippet(&content, content.floor_char_boundary(at)) + &note)
         }
         Command::Insert { path, line, text } => {
             let file = file_to_change(draft, path)?;

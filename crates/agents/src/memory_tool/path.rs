@@ -44,11 +44,11 @@ impl ToolPath {
     }
 
     fn read(named: &str) -> Result<ToolPath, NotebookError> {
+        let too_long = |length: usize| {
+            refused(format!("Path is too long: {length} bytes, at most {MAX_PATH} are allowed"))
+        };
         if named.len() > MAX_NAMED {
-            return refused(format!(
-                "Path is too long: {} bytes, at most {MAX_PATH} are allowed",
-                named.len()
-            ));
+            return too_long(named.len());
         }
         let below = named.strip_prefix(ROOT).filter(|below| below.is_empty() || below.starts_with('/'));
         let Some(below) = below else {
@@ -64,10 +64,7 @@ impl ToolPath {
             return refused(format!("Path {named} would escape /memories directory"));
         };
         if path.len() > MAX_PATH {
-            return refused(format!(
-                "Path is too long: {} bytes, at most {MAX_PATH} are allowed",
-                path.len()
-            ));
+            return too_long(path.len());
         }
         Ok(ToolPath { named: named.to_owned(), path })
     }

@@ -1,38 +1,23 @@
 //! Problems of a configuration text.
 
-use std::fmt;
-
 /// The reason why a text is not edited.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
     /// The text is not valid. Line and column count from 1, the column in characters.
+    #[error("line {line}, column {column}: {what}")]
     Invalid { line: usize, column: usize, what: String },
     /// A key of the configuration has a value of another kind than the agent documents.
+    #[error("`{key}` is not {expected}")]
     WrongKind { key: String, expected: &'static str },
     /// The text is valid, and an edit of it would not be exact.
+    #[error("{0}")]
     NotEditable(&'static str),
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Problem::Invalid { line, column, what } => {
-                write!(f, "line {line}, column {column}: {what}")
-            }
-            Problem::WrongKind { key, expected } => write!(f, "`{key}` is not {expected}"),
-            Problem::NotEditable(what) => f.write_str(what),
-        }
-    }
 }
 
 impl Problem {
     /// An error of a parser at a byte of the text.
     pub(super) fn at(text: &str, byte: usize, what: &str) -> Problem {
-        let mut end = byte.min(text.len());
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        let before = &text[..end];
+        let before = &text[..text.floor_char_boundary(byte)];
         let line = before.matches('\n').count() + 1;
         let column = before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1;
         Problem::Invalid { line, column, what: lower_case(what) }

@@ -170,13 +170,7 @@ fn ends_of(text: &str) -> std::borrow::Cow<'_, str> {
     if text.len() <= 2 * READ {
         return text.into();
     }
-    let (mut first, mut last) = (READ, text.len() - READ);
-    while !text.is_char_boundary(first) {
-        first -= 1;
-    }
-    while !text.is_char_boundary(last) {
-        last += 1;
-    }
+    let (first, last) = (text.floor_char_boundary(READ), text.ceil_char_boundary(text.len() - READ));
     format!("{}\n{}", &text[..first], &text[last..]).into()
 }
 
