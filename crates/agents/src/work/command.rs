@@ -101,7 +101,7 @@ impl Shell {
 }
 
 /// A command line, read.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Command {
     /// The folder to which it changes first, as it is written.
     pub folder: Option<String>,
@@ -161,17 +161,12 @@ impl Command {
         let asks_elsewhere = names_elsewhere(text);
         let text = fold_spaces(text);
         Command {
-            folder: None,
             wording,
             action: key(&text),
-            parts: Vec::new(),
-            hides_code: false,
-            answers: false,
             may_change: true,
-            only_shows: false,
             asks_elsewhere,
-            arguments: Vec::new(),
             words: text.split(' ').map(str::to_owned).collect(),
+            ..Command::default()
         }
     }
 

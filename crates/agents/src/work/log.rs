@@ -8,7 +8,7 @@ use memories_store::{CommandLog, StoreError};
 pub(super) const COMMAND_CHARS: usize = 300;
 
 /// How a command ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Outcome {
     /// The agent says that it failed.
@@ -18,6 +18,7 @@ pub(crate) enum Outcome {
     /// It succeeded.
     Worked,
     /// Nobody knows.
+    #[default]
     Unknown,
 }
 
@@ -31,7 +32,7 @@ pub(crate) struct NamedFile {
 }
 
 /// A command that ran.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Run {
     /// The command line on one line, without secrets, cut.
     pub command: String,
@@ -119,7 +120,7 @@ impl Line {
 }
 
 /// The text of the log.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Log {
     text: String,
 }
@@ -132,7 +133,7 @@ impl Log {
     /// See [`CommandLog::read`].
     pub(crate) fn read(log: &CommandLog, machine: &str) -> Result<Log, StoreError> {
         if machine.is_empty() {
-            return Ok(Log { text: String::new() });
+            return Ok(Log::default());
         }
         let mut text = log.read()?;
         let mark = mark(machine);

@@ -31,7 +31,7 @@ use memories_document::types::{FolderPath, Memory, MemoryObject, Scope, ScopeNam
 use memories_llm::redact::redacted;
 use memories_notebook::{AnchoredFiles, KnownChanges, MemoryObjects, NotebookError, Snapshot};
 use memories_recall::{owned_sections, render_stale};
-use memories_store::{CommandLog, Store};
+use memories_store::{CommandLog, Store, StoreError};
 
 use command::Command;
 pub use command::Shell;
@@ -121,8 +121,8 @@ pub enum Ended {
 }
 
 impl Work<'_> {
-    fn surroundings(&self, command: &Command) -> Option<Surroundings> {
-        let cd = command.folder.as_deref();
+    /// The surroundings of a command that changes to the folder `cd` first.
+    fn surroundings(&self, cd: Option<&str>) -> Option<Surroundings> {
         Surroundings::of(self.root, self.here, cd, self.store.real_path(), self.environment)
     }
 
@@ -134,9 +134,8 @@ impl Work<'_> {
     pub fn known(&self, text: &str) -> Result<Option<Answer>, NotebookError> {
         let shown = masked(text, self.shell);
         let command = Command::read_as(&shown, self.shell);
-        let Some(surroundings) = self.surroundings(&command) else { return Ok(None) };
-        let log = Log::read(&self.log(), self.machine)?;
-        let mut lines = log.since(surroundings.folder.as_str(), command.action);
+        let Some(surroundings) = self.surroundings(command.folder.as_deref()) else { return Ok(None) };
+        let mut lines = self.log()?.since(surroundings.folder.as_str(), command.action);
         // A log that came with a repository may claim anything of times to come.
         lines.retain(|line| line.at <= self.now);
         let folder = surroundings.folder.clone();
@@ -169,7 +168,7 @@ impl Work<'_> {
 
     /// The working folder as a scope; `None` outside of the repository.
     pub fn folder(&self) -> Option<FolderPath> {
-        self.surroundings(&Command::read("")).map(|surroundings| surroundings.folder)
+        self.surroundings(None).map(|surroundings| surroundings.folder)
     }
 
     /// Notes when and where a command begins: what changes while it runs has changed since, and some agents name only
@@ -183,13 +182,13 @@ impl Work<'_> {
             return Ok(());
         }
         let Some(folder) = self.folder() else { return Ok(()) };
-        let event = Event::Begun { id: id.to_owned(), here: self.here.to_string_lossy().into_owned() };
-        Ok(append(&self.log(), self.machine, &[self.line(&folder, event)])?)
+        let here = self.here.to_string_lossy().into_owned();
+        self.append(&folder, Event::Begun { id: id.to_owned(), here })
     }
 
     /// When and in which folder a call began, where that was noted.
     fn begun(&self, id: &str) -> Result<Option<(u64, PathBuf)>, NotebookError> {
-        let lines = Log::read(&self.log(), self.machine)?.naming(id);
+        let lines = self.log()?.naming(id);
         Ok(lines.into_iter().rev().find_map(|line| match line.event {
             Event::Begun { id: begun, here } if begun == id => Some((line.at, PathBuf::from(here))),
             _ => None,
@@ -216,7 +215,7 @@ impl Work<'_> {
         let here = begun.as_ref().filter(|_| command.folder.is_some());
         let work = Work { here: here.map_or(self.here, |(_, here)| here), ..*self };
         let shown = truncate(&fold_spaces(&masked), COMMAND_CHARS);
-        let Some(surroundings) = work.surroundings(&command) else {
+        let Some(surroundings) = work.surroundings(command.folder.as_deref()) else {
             return work.note_elsewhere(shown, command.may_change);
         };
         let output = &without(&strip_str(&reply::whole_lines(output)).to_string(), &secrets);
@@ -241,11 +240,11 @@ impl Work<'_> {
             environment: surroundings.environment,
             may_change: command.may_change,
         };
-        append(&self.log(), self.machine, &[self.line(&surroundings.folder, Event::Ran(run))])?;
+        self.append(&surroundings.folder, Event::Ran(run))?;
         if outcome != Outcome::Failed {
             return Ok(None);
         }
-        let lines = Log::read(&self.log(), self.machine)?.since(surroundings.folder.as_str(), command.action);
+        let lines = self.log()?.since(surroundings.folder.as_str(), command.action);
         let history = History::of(command.action, surroundings.folder.as_str(), &lines);
         let times = history.map_or(1, |history| history.failures);
         let times = if times > 1 { format!(" {times} times") } else { String::new() };
@@ -257,23 +256,17 @@ impl Work<'_> {
 
     /// Notes a command that ran nobody knows where. It counts as a change alone.
     fn note_elsewhere(&self, command: String, may_change: bool) -> Result<Option<ModelText>, NotebookError> {
-        let Some(surroundings) = self.surroundings(&Command::read("")).filter(|_| may_change) else {
-            return Ok(None);
-        };
+        let Some(surroundings) = self.surroundings(None).filter(|_| may_change) else { return Ok(None) };
         let run = Run {
             command,
             wording: ELSEWHERE,
             action: ELSEWHERE,
-            parts: Vec::new(),
             outcome: Outcome::Unknown,
-            reply: String::new(),
-            files: Vec::new(),
-            began: None,
-            commit: None,
             environment: surroundings.environment,
             may_change,
+            ..Run::default()
         };
-        append(&self.log(), self.machine, &[self.line(&surroundings.folder, Event::Ran(run))])?;
+        self.append(&surroundings.folder, Event::Ran(run))?;
         Ok(None)
     }
 
@@ -283,10 +276,8 @@ impl Work<'_> {
     ///
     /// When the log cannot be written.
     pub fn note_edit(&self, path: &Path) -> Result<(), NotebookError> {
-        let Some(surroundings) = self.surroundings(&Command::read("")) else { return Ok(()) };
-        let name = redacted(&surroundings.name_of(path));
-        let line = self.line(&surroundings.folder, Event::Edited(name));
-        Ok(append(&self.log(), self.machine, &[line])?)
+        let Some(surroundings) = self.surroundings(None) else { return Ok(()) };
+        self.append(&surroundings.folder, Event::Edited(redacted(&surroundings.name_of(path))))
     }
 
     /// True the first time that the session asks to hold back a command in these circumstances.
@@ -296,14 +287,14 @@ impl Work<'_> {
     /// When the log cannot be read or written.
     pub fn hold(&self, text: &str) -> Result<bool, NotebookError> {
         let command = Command::read_as(&masked(text, self.shell), self.shell);
-        let Some(surroundings) = self.surroundings(&command) else { return Ok(false) };
+        let Some(surroundings) = self.surroundings(command.folder.as_deref()) else { return Ok(false) };
         let is_same = |line: &Line| {
             line.session == self.session && matches!(line.event, Event::Held(held) if held == command.wording)
         };
-        if Log::read(&self.log(), self.machine)?.lines().any(|line| is_same(&line)) {
+        if self.log()?.lines().any(|line| is_same(&line)) {
             return Ok(false);
         }
-        append(&self.log(), self.machine, &[self.line(&surroundings.folder, Event::Held(command.wording))])?;
+        self.append(&surroundings.folder, Event::Held(command.wording))?;
         Ok(true)
     }
 
@@ -313,7 +304,7 @@ impl Work<'_> {
     ///
     /// When the log cannot be read.
     pub fn last_folders(&self, count: usize) -> Result<Vec<Scope>, NotebookError> {
-        let log = Log::read(&self.log(), self.machine)?;
+        let log = self.log()?;
         let mut folders: Vec<Scope> = Vec::new();
         for line in log.latest_elsewhere() {
             let path = match &line.event {
@@ -332,13 +323,15 @@ impl Work<'_> {
         Ok(folders)
     }
 
-    fn log(&self) -> CommandLog {
-        CommandLog::of(self.store.sidecar())
+    fn log(&self) -> Result<Log, StoreError> {
+        Log::read(&CommandLog::of(self.store.sidecar()), self.machine)
     }
 
-    fn line(&self, folder: &FolderPath, event: Event) -> Line {
+    /// Adds an event in a folder to the log.
+    fn append(&self, folder: &FolderPath, event: Event) -> Result<(), NotebookError> {
         let folder = folder.as_str().to_owned();
-        Line { at: self.now, session: self.session.to_owned(), folder, event, until: None }
+        let line = Line { at: self.now, session: self.session.to_owned(), folder, event, until: None };
+        Ok(append(&CommandLog::of(self.store.sidecar()), self.machine, &[line])?)
     }
 }
 

@@ -199,7 +199,7 @@ impl Lexer<'_> {
 
     /// A word; digits right before a redirection belong to it.
     fn word(&mut self) -> Option<Option<Token>> {
-        let mut word = Word { raw: String::new(), plain: String::new(), is_expanded: false };
+        let mut word = Word::default();
         while let Some(&next) = self.rest.peek() {
             match next {
                 ' ' | '\t' | '\r' | '\n' | ';' | '&' | '|' | '(' | ')' => break,

@@ -179,6 +179,7 @@ fn listed_failure(attempt: &Attempt) -> Failure {
 }
 
 /// The record in the log of an action in a folder, since it last succeeded.
+#[derive(Default)]
 pub(super) struct History<'a> {
     /// Failures since the last success.
     pub(super) failures: u64,
@@ -207,19 +208,7 @@ pub(super) struct History<'a> {
 impl<'a> History<'a> {
     /// `None` where the log knows nothing of the action.
     pub(super) fn of(action: u64, folder: &str, lines: &'a [Line]) -> Option<History<'a>> {
-        let mut history = History {
-            failures: 0,
-            last_failure: None,
-            worked: false,
-            ran_unknown: false,
-            is_kept: false,
-            instead: None,
-            compared: 0,
-            is_learned: false,
-            is_unsteady: false,
-            later: &[],
-            shown: Vec::new(),
-        };
+        let mut history = History::default();
         let mut is_known = false;
         // A file was edited, or a command may have changed something, since the last failure.
         let (mut is_edited, mut is_changed) = (false, false);
@@ -378,11 +367,9 @@ mod tests {
             parts: read.parts,
             outcome,
             reply: "error: no".to_owned(),
-            files: Vec::new(),
-            began: None,
-            commit: None,
             environment: 7,
             may_change: read.may_change,
+            ..Run::default()
         })
     }
 
