@@ -189,10 +189,7 @@ fn recalls<'a>(
     limits: &Limits,
 ) -> BTreeMap<String, Option<Recalled>> {
     let mut recalls = BTreeMap::new();
-    let run = BestRun::entry_to_follow(snapshot);
-    let ahead = run
-        .and_then(|run| BestRun::of(run, snapshot.text(), snapshot.running_episode()))
-        .map(BestRun::with_map);
+    let ahead = BestRun::to_follow(snapshot).map(BestRun::with_map);
     let circumstances = Circumstances::in_snapshot(snapshot, ahead.as_ref());
     for scope in scopes {
         recalls.entry(scope.to_string()).or_insert_with(|| {

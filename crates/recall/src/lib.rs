@@ -94,8 +94,7 @@ pub fn recall_newest(
     count: usize,
     files: Option<&dyn AnchoredFiles>,
 ) -> Result<Vec<View>, RecallError> {
-    let run = BestRun::entry_to_follow(snapshot);
-    let ahead = run.and_then(|run| BestRun::of(run, snapshot.text(), snapshot.running_episode()));
+    let ahead = BestRun::to_follow(snapshot);
     let mut circumstances = Circumstances::in_snapshot(snapshot, ahead.as_ref());
     circumstances.files = files;
     recall_in(&circumstances, snapshot, names, limits, format, count)

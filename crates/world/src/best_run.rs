@@ -22,8 +22,7 @@ pub struct BestRun<'a> {
     pub(super) run: Run,
     /// Its actions, with what the running episode has done of them.
     pub route: Route,
-    text: &'a str,
-    running_episode: u64,
+    snapshot: &'a Snapshot,
     /// The map, where it is needed for more than one place.
     graph: Option<Graph<'a>>,
 }
@@ -72,7 +71,14 @@ fn route_json(back: &[String], steps: Vec<Value>) -> Value {
 impl<'a> BestRun<'a> {
     /// The best run of a file; `None` where it has none.
     pub fn read(snapshot: &'a Snapshot) -> Option<BestRun<'a>> {
-        BestRun::of(BestRun::entry(snapshot)?, snapshot.text(), snapshot.running_episode())
+        BestRun::of(snapshot, BestRun::entry(snapshot)?)
+    }
+
+    /// The best run as one to follow: all of a run is done in its own episode.
+    pub fn to_follow(snapshot: &'a Snapshot) -> Option<BestRun<'a>> {
+        let running = Some(snapshot.running_episode());
+        let memory = BestRun::entry(snapshot).filter(|memory| memory.provenance.episode != running)?;
+        BestRun::of(snapshot, memory)
     }
 
     /// The place where it begins.
@@ -80,38 +86,24 @@ impl<'a> BestRun<'a> {
         Some(self.run.begins_at.as_ref()?.id)
     }
 
-    /// From the entry of the run and the text of the whole file.
-    pub fn of(memory: Memory, text: &'a str, running_episode: u64) -> Option<BestRun<'a>> {
+    fn of(snapshot: &'a Snapshot, memory: Memory) -> Option<BestRun<'a>> {
         let run = Run::of(&memory)?;
-        let sections = known_ways(text);
-        let route = Route::of(&run, &sections, running_episode);
-        Some(BestRun { memory, run, route, text, running_episode, graph: None })
+        let route = Route::of(&run, &known_ways(snapshot.text()), snapshot.running_episode());
+        Some(BestRun { memory, run, route, snapshot, graph: None })
     }
 
     /// The best run with its map made once, for questions about many places.
-    pub fn with_map(mut self) -> BestRun<'a> {
-        self.graph = Some(self.map());
-        self
-    }
-
-    fn map(&self) -> Graph<'a> {
-        Graph::of(known_ways(self.text), Some(self.running_episode))
+    pub fn with_map(self) -> BestRun<'a> {
+        BestRun { graph: Some(Graph::read(self.snapshot)), ..self }
     }
 
     /// The actions that come next at a place; `None` where the run is done, or no way back to it is known. Only a place
     /// off the run needs the map.
     pub fn next_at(&self, here: u64) -> Option<Next<'_>> {
-        match (self.route.next_on_it(here), &self.graph) {
-            (Some(next), _) => Some(next),
-            (None, Some(graph)) => self.route.next_off_it(here, graph),
-            (None, None) => self.route.next_off_it(here, &self.map()),
-        }
-    }
-
-    /// The entry of a run to follow: all of a run is done in its own episode.
-    pub fn entry_to_follow(snapshot: &Snapshot) -> Option<Memory> {
-        let running = Some(snapshot.running_episode());
-        BestRun::entry(snapshot).filter(|memory| memory.provenance.episode != running)
+        self.route.next_on_it(here).or_else(|| match &self.graph {
+            Some(graph) => self.route.next_off_it(here, graph),
+            None => self.route.next_off_it(here, &Graph::read(self.snapshot)),
+        })
     }
 
     fn entry(snapshot: &Snapshot) -> Option<Memory> {
