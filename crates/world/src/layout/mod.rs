@@ -22,6 +22,7 @@ use crate::layout::wishes::Wish;
 use crate::lines::{Pair, pairs};
 use memories_document::types::direction::Direction;
 
+pub(crate) use route::Port;
 pub use route::{HALF_HEIGHT, HALF_WIDTH};
 
 /// Where the places of a map stand. The unit is a cell; x grows to the east, y to the south.
@@ -108,15 +109,15 @@ impl Graph<'_> {
         let wishes: Vec<Wish> = pairs.iter().flat_map(|pair| wishes_of(pair)).collect();
         let groups = groups(self.places.len(), &wishes);
         let mut cells = vec![(0, 0); self.places.len()];
+        // The level of each place, and its number there.
         let mut level_of = vec![0; self.places.len()];
+        let mut number = vec![0; self.places.len()];
         for (level, group) in groups.iter().enumerate() {
-            group.iter().for_each(|at| level_of[*at] = level);
+            for (at, place) in group.iter().enumerate() {
+                (level_of[*place], number[*place]) = (level, at);
+            }
         }
         let mut own: Vec<Vec<Wish>> = vec![Vec::new(); groups.len()];
-        let mut number = vec![0; self.places.len()];
-        for group in &groups {
-            group.iter().enumerate().for_each(|(at, place)| number[*place] = at);
-        }
         for wish in wishes {
             let (from, to) = (number[wish.from], number[wish.to]);
             own[level_of[wish.from]].push(Wish { from, to, ..wish });

@@ -66,9 +66,41 @@ type Used = HashMap<End, usize, FixedState>;
 
 /// The side of a box, or its corner, where a line begins: the direction, and the offset along the side.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Port {
-    step: (i32, i32),
+pub(crate) struct Port {
+    pub step: (i32, i32),
     offset: f64,
+}
+
+impl Port {
+    /// The port of a direction.
+    pub(crate) fn of(direction: Direction) -> Port {
+        let (step, offset) = match direction {
+            Direction::Up => ((0, -1), 0.22),
+            Direction::Down => ((0, 1), -0.22),
+            Direction::In => ((1, 0), 0.16),
+            Direction::Out => ((-1, 0), -0.16),
+            point => (point.vector().unwrap_or_default(), 0.0),
+        };
+        Port { step, offset }
+    }
+
+    /// The point on the edge of the box of a cell.
+    pub(crate) fn point(self, cell: Cell) -> Point {
+        let along = self.along();
+        [
+            f64::from(cell.0) + f64::from(self.step.0) * HALF_WIDTH + along[0],
+            f64::from(cell.1) + f64::from(self.step.1) * HALF_HEIGHT + along[1],
+        ]
+    }
+
+    /// The offset along a side; corners have none.
+    fn along(self) -> [f64; 2] {
+        match self.step {
+            (0, _) => [self.offset, 0.0],
+            (_, 0) => [0.0, self.offset],
+            _ => [0.0, 0.0],
+        }
+    }
 }
 
 /// The points of each line, from the edge of one box to the edge of the other.
@@ -134,12 +166,8 @@ fn straight(
     }
     // Lines that go up or down within a level, or that nothing gives a direction, leave the straight ports to others.
     line.out.and_then(Direction::vector).or(line.back.and_then(Direction::vector))?;
-    let start = [
-        f64::from(from.0) + f64::from(step.0) * HALF_WIDTH,
-        f64::from(from.1) + f64::from(step.1) * HALF_HEIGHT,
-    ];
-    let end =
-        [f64::from(to.0) - f64::from(step.0) * HALF_WIDTH, f64::from(to.1) - f64::from(step.1) * HALF_HEIGHT];
+    let start = Port { step, offset: 0.0 }.point(from);
+    let end = Port { step: (-step.0, -step.1), offset: 0.0 }.point(to);
     let is_free =
         |cell: Cell| cell == from || cell == to || !taken.contains_key(&cell) || !meets(start, end, cell);
     let is_clear = if is_slanting {
@@ -175,14 +203,9 @@ fn meets(start: Point, end: Point, cell: Cell) -> bool {
 
 /// The ports where a line may leave a box.
 fn ports(direction: Option<Direction>) -> Vec<Port> {
-    let port = |step, offset| Port { step, offset };
     match direction {
-        Some(Direction::Up) => vec![port((0, -1), 0.22)],
-        Some(Direction::Down) => vec![port((0, 1), -0.22)],
-        Some(Direction::In) => vec![port((1, 0), 0.16)],
-        Some(Direction::Out) => vec![port((-1, 0), -0.16)],
-        Some(point) => point.vector().map(|step| port(step, 0.0)).into_iter().collect(),
-        None => [(0, -1), (1, 0), (0, 1), (-1, 0)].map(|step| port(step, 0.0)).to_vec(),
+        Some(direction) => vec![Port::of(direction)],
+        None => [(0, -1), (1, 0), (0, 1), (-1, 0)].map(|step| Port { step, offset: 0.0 }).to_vec(),
     }
 }
 
@@ -198,9 +221,9 @@ fn detour(cells: &[Cell], line: &Wanted, used: &mut Used) -> Vec<Corner> {
             };
             let (out, back) = (slot(ends[0], out), slot(ends[1], back));
             let between = between(exit(cells[line.from], out), exit(cells[line.to], back));
-            let mut corners = vec![edge(cells[line.from], out)];
+            let mut corners = vec![out.point(cells[line.from]).map(At::Free)];
             corners.extend(between);
-            corners.push(edge(cells[line.to], back));
+            corners.push(back.point(cells[line.to]).map(At::Free));
             let cost = length(&corners) + 0.2 * corners.len() as f64;
             if best.as_ref().is_none_or(|best| cost < best.0 - 1e-9) {
                 best = Some((cost, corners, ends));
@@ -219,31 +242,15 @@ fn slot(before: usize) -> f64 {
     SLOTS[before % SLOTS.len()]
 }
 
-/// The point on the edge of a box.
-fn edge(cell: Cell, port: Port) -> Corner {
-    let (x, y) = (f64::from(port.step.0) * HALF_WIDTH, f64::from(port.step.1) * HALF_HEIGHT);
-    let along = along(port);
-    [At::Free(f64::from(cell.0) + x + along[0]), At::Free(f64::from(cell.1) + y + along[1])]
-}
-
 /// The point in the gutter before a port.
 fn exit(cell: Cell, port: Port) -> Corner {
-    let along = along(port);
+    let along = port.along();
     let at = |cell: i32, step: i32, along: f64| match step {
         0 => At::Free(f64::from(cell) + along),
         1 => At::Gutter(cell),
         _ => At::Gutter(cell - 1),
     };
     [at(cell.0, port.step.0, along[0]), at(cell.1, port.step.1, along[1])]
-}
-
-/// The offset along a side; corners have none.
-fn along(port: Port) -> [f64; 2] {
-    match port.step {
-        (0, _) => [port.offset, 0.0],
-        (_, 0) => [0.0, port.offset],
-        _ => [0.0, 0.0],
-    }
 }
 
 /// The corners of the shortest line through gutters from one point in a gutter to another, both included.

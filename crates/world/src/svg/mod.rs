@@ -6,7 +6,7 @@ mod line;
 mod page;
 
 use crate::graph::Graph;
-use crate::layout::{HALF_HEIGHT, HALF_WIDTH, LaidLevel, LaidPlace, Layout};
+use crate::layout::{HALF_HEIGHT, HALF_WIDTH, LaidLevel, LaidPlace, Layout, Port};
 use crate::lines::{Pair, pairs};
 use crate::svg::key::Key;
 use crate::svg::label::{cut, estimate, wrap};
@@ -157,17 +157,15 @@ fn draw_stubs(out: &mut Out, graph: &Graph<'_>, at: usize, laid: &LaidPlace, end
     let (mut untried, mut refused, mut deadly) = (String::new(), String::new(), String::new());
     let open: Vec<Direction> = graph.untried(at).collect();
     for direction in Direction::ALL {
-        let (step, along) = port(direction);
-        let edge = [
-            f64::from(laid.x) + f64::from(step.0) * HALF_WIDTH + along.0,
-            f64::from(laid.y) + f64::from(step.1) * HALF_HEIGHT + along.1,
-        ];
+        let port = Port::of(direction);
+        let edge = port.point((laid.x, laid.y));
         if ends.iter().any(|end| (end[0] - edge[0]).abs() < 0.03 && (end[1] - edge[1]).abs() < 0.03) {
             continue;
         }
         let (x, y) = point(edge);
-        let length = f64::from(step.0).hypot(f64::from(step.1));
-        let (across, down) = (f64::from(step.0) / length, f64::from(step.1) / length);
+        let step = [f64::from(port.step.0), f64::from(port.step.1)];
+        let length = step[0].hypot(step[1]);
+        let (across, down) = (step[0] / length, step[1] / length);
         let (end_x, end_y) = (x + across * STUB, y + down * STUB);
         let stub = format!("M{} {}L{} {}", number(x), number(y), number(end_x), number(end_y));
         let bar = |half: f64| {
@@ -187,17 +185,6 @@ fn draw_stubs(out: &mut Out, graph: &Graph<'_>, at: usize, laid: &LaidPlace, end
         if !path.is_empty() {
             out.line(&format!("<path class=\"{class}\" d=\"{path}\"/>"));
         }
-    }
-}
-
-/// The side of a box where a direction begins, and the offset along it in cells.
-fn port(direction: Direction) -> ((i32, i32), (f64, f64)) {
-    match direction {
-        Direction::Up => ((0, -1), (0.22, 0.0)),
-        Direction::Down => ((0, 1), (-0.22, 0.0)),
-        Direction::In => ((1, 0), (0.0, 0.16)),
-        Direction::Out => ((-1, 0), (0.0, -0.16)),
-        point => (point.vector().unwrap_or_default(), (0.0, 0.0)),
     }
 }
 
