@@ -111,6 +111,16 @@ impl Grid<'_> {
         (self.lines[0].of(place), self.lines[1].of(place))
     }
 
+    /// The cell of a place if its coordinate on one axis were another.
+    fn moved_cell(&self, place: usize, axis: usize, to: i32) -> (i32, i32) {
+        let cell = self.cell(place);
+        if axis == 0 { (to, cell.1) } else { (cell.0, to) }
+    }
+
+    fn kept_wishes(&self) -> impl Iterator<Item = &Wish> {
+        self.wishes.iter().zip(self.kept).filter(|(_, kept)| **kept).map(|(wish, _)| wish)
+    }
+
     fn taken(&self) -> Cells {
         (0..self.near.len()).map(|place| (self.cell(place), place)).collect()
     }
@@ -119,16 +129,9 @@ impl Grid<'_> {
     fn begin(&mut self) {
         let first =
             (0..self.near.len()).rev().max_by_key(|place| self.near[*place].len()).unwrap_or_default();
-        let joined: HashMap<(usize, usize), usize> = self
-            .wishes
-            .iter()
-            .enumerate()
-            .filter(|(at, _)| self.kept[*at])
-            .map(|(at, wish)| ((wish.from, wish.to), at))
-            .collect();
-        let is_kept = |one: usize, other: usize| {
-            joined.contains_key(&(one, other)) || joined.contains_key(&(other, one))
-        };
+        let joined: HashSet<(usize, usize)> = self.kept_wishes().map(|wish| (wish.from, wish.to)).collect();
+        let is_kept =
+            |one: usize, other: usize| joined.contains(&(one, other)) || joined.contains(&(other, one));
         let mut is_placed = [vec![false; self.near.len()], vec![false; self.near.len()]];
         let mut is_reached = vec![false; self.near.len()];
         is_reached[first] = true;
@@ -205,13 +208,8 @@ impl Grid<'_> {
     /// True if the cells are free to which a class would move.
     fn is_free(&self, taken: &Cells, axis: usize, class: usize, to: i32) -> bool {
         self.lines[axis].axis.members(class).iter().all(|place| {
-            let mut cell = self.cell(*place);
-            if axis == 0 {
-                cell.0 = to
-            } else {
-                cell.1 = to
-            }
-            taken.get(&cell).is_none_or(|other| self.lines[axis].axis.class(*other) == class)
+            let other = taken.get(&self.moved_cell(*place, axis, to));
+            other.is_none_or(|other| self.lines[axis].axis.class(*other) == class)
         })
     }
 
@@ -280,18 +278,10 @@ impl Grid<'_> {
         let mut cost = 0;
         for (class, to) in moved {
             for place in line.axis.members(*class) {
-                let mut cell = self.cell(*place);
-                if axis == 0 {
-                    cell.0 = *to
-                } else {
-                    cell.1 = *to
-                }
-                let meets =
-                    taken.get(&cell).is_some_and(|other| !moved.contains_key(&line.axis.class(*other)));
+                let stays = |other: usize| !moved.contains_key(&line.axis.class(other));
+                let meets = taken.get(&self.moved_cell(*place, axis, *to)).is_some_and(|other| stays(*other));
                 cost += 1 + 2 * usize::from(meets);
-                let others = self.near[*place]
-                    .iter()
-                    .filter(|(other, _)| !moved.contains_key(&line.axis.class(*other)));
+                let others = self.near[*place].iter().filter(|(other, _)| stays(*other));
                 for (other, _) in others {
                     let length = |at: i32| (line.of(*other) - at).unsigned_abs() as usize;
                     cost += length(*to).saturating_sub(length(line.at[*class]));
@@ -364,8 +354,7 @@ impl Grid<'_> {
     /// place.
     fn blocked(&self, taken: &Cells) -> Vec<(usize, usize, usize)> {
         let mut blocked = Vec::new();
-        let straight = self.wishes.iter().zip(self.kept).filter(|(_, kept)| **kept).map(|(wish, _)| wish);
-        for wish in straight {
+        for wish in self.kept_wishes() {
             let axis = match wish.step {
                 (0, _) => 0,
                 (_, 0) => 1,
