@@ -39,9 +39,7 @@ impl Graph<'_> {
     /// All places and ways as values.
     pub fn to_json(&self) -> Value {
         let places = self.places.iter().map(|place| self.place_json(place.id));
-        let edges = self.places.iter().enumerate();
-        let edges = edges.flat_map(|(at, place)| place.edges.iter().map(move |edge| (at, edge)));
-        let ways = edges.map(|(at, edge)| self.way_json(at, edge));
+        let ways = self.edges().map(|(from, edge)| self.way_json(from, edge));
         json!({"places": places.collect::<Value>(), "ways": ways.collect::<Value>()})
     }
 }

@@ -128,7 +128,7 @@ impl<'a> Frontier<'a> {
         let distance = match path.map(actions) {
             None => "no known way".to_owned(),
             Some(actions) if actions.is_empty() => "here".to_owned(),
-            Some(actions) => format!("{} ({})", counted(actions.len()), listed(&actions)),
+            Some(actions) => format!("{} ({})", counted(actions.len(), "step"), listed(&actions)),
         };
         let (named, others) = open.names();
         let directions = match (named.is_empty(), others.is_empty()) {

@@ -204,20 +204,16 @@ impl<'a> Graph<'a> {
             match edges.get_mut(at) {
                 Some(edge) if last_walked(&way) >= last_walked(&edge.way) => edge.way = way,
                 Some(_) => {}
-                None => {
-                    let elsewhere = Vec::new();
-                    let (is_current, is_deadly, refused, walked) = (true, false, None, way.count);
-                    edges.push(Edge {
-                        way,
-                        to,
-                        direction,
-                        is_current,
-                        elsewhere,
-                        walked,
-                        refused,
-                        is_deadly,
-                    });
-                }
+                None => edges.push(Edge {
+                    to,
+                    direction,
+                    is_current: true,
+                    elsewhere: Vec::new(),
+                    walked: way.count,
+                    refused: None,
+                    is_deadly: false,
+                    way,
+                }),
             }
         }
         let by_action = by_action(&edges);
@@ -244,6 +240,12 @@ impl<'a> Graph<'a> {
     pub(super) fn untried(&self, at: usize) -> impl Iterator<Item = Direction> {
         let tried = self.places[at].tried;
         Direction::ALL.into_iter().filter(move |direction| !tried.has(*direction))
+    }
+
+    /// All ways with the positions of the places where they begin, in the order of the file.
+    pub(super) fn edges(&self) -> impl Iterator<Item = (usize, &Edge<'a>)> {
+        let places = self.places.iter().enumerate();
+        places.flat_map(|(from, place)| place.edges.iter().map(move |edge| (from, edge)))
     }
 
     /// True if no place is known.

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::graph::{Edge, Graph};
+use crate::report::with_notes;
 use memories_document::types::direction::Direction;
 
 /// A line of a drawing: a way, and the way back if that is its opposite.
@@ -60,16 +61,14 @@ pub(super) struct Pair<'g> {
 pub(super) fn pairs<'g>(graph: &'g Graph<'g>) -> Vec<Pair<'g>> {
     let mut pairs: Vec<Pair<'g>> = Vec::new();
     let mut known: HashMap<(usize, usize), usize> = HashMap::new();
-    for (from, place) in graph.places.iter().enumerate() {
-        for edge in &place.edges {
-            let next = pairs.len();
-            let at = *known.entry((from.min(edge.to), from.max(edge.to))).or_insert(next);
-            if at == next {
-                pairs.push(Pair { from, to: edge.to, there: Vec::new(), back: Vec::new() });
-            }
-            let pair = &mut pairs[at];
-            if pair.from == from { pair.there.push(edge) } else { pair.back.push(edge) }
+    for (from, edge) in graph.edges() {
+        let next = pairs.len();
+        let at = *known.entry((from.min(edge.to), from.max(edge.to))).or_insert(next);
+        if at == next {
+            pairs.push(Pair { from, to: edge.to, there: Vec::new(), back: Vec::new() });
         }
+        let pair = &mut pairs[at];
+        if pair.from == from { pair.there.push(edge) } else { pair.back.push(edge) }
     }
     pairs
 }
@@ -77,11 +76,7 @@ pub(super) fn pairs<'g>(graph: &'g Graph<'g>) -> Vec<Pair<'g>> {
 impl Line<'_> {
     /// The actions, with what speaks against them: `north / south`, `up (refused at Ep2 T5: The door is locked.)`.
     pub(super) fn label(&self, graph: &Graph<'_>) -> String {
-        let label = |edge: &Edge| {
-            let notes = graph.notes(edge);
-            let action = &edge.way.action;
-            if notes.is_empty() { action.to_string() } else { format!("{action} ({notes})") }
-        };
+        let label = |edge: &Edge| with_notes(&edge.way.action, &graph.notes(edge));
         match self.back {
             Some(back) => format!("{} / {}", label(self.there), label(back)),
             None => label(self.there),

@@ -29,7 +29,11 @@ impl Graph<'_> {
             Some(_) if from == to => format!("{end} is where you are.\n"),
             Some(steps) => {
                 let lines = steps.iter().map(|(_, edge)| format!("{}\n", self.step_text(edge)));
-                format!("From {start} to {end}, {}:\n{}", counted(steps.len()), lines.collect::<String>())
+                format!(
+                    "From {start} to {end}, {}:\n{}",
+                    counted(steps.len(), "step"),
+                    lines.collect::<String>()
+                )
             }
         };
         let is_known = steps.is_some();
@@ -54,7 +58,7 @@ impl Graph<'_> {
         for (at, distance) in near {
             let actions = actions(&paths.as_ref().and_then(|paths| paths.to(at)).unwrap_or_default());
             let name = list_label(&self.label(at));
-            text.push_str(&format!("{name}, {}: {}\n", counted(distance), listed(&actions)));
+            text.push_str(&format!("{name}, {}: {}\n", counted(distance, "step"), listed(&actions)));
             let mut place = self.place_json(self.places[at].id);
             place["steps"] = json!(distance);
             place["actions"] = json!(actions);
@@ -64,7 +68,7 @@ impl Graph<'_> {
         let text = if is_known {
             format!("From {start}:\n{text}")
         } else {
-            format!("No place is known within {} of {start}.\n", counted(steps))
+            format!("No place is known within {} of {start}.\n", counted(steps, "step"))
         };
         MapReport { text, json: json!({"from": self.place_json(from), "places": places}), is_known }
     }
@@ -115,9 +119,8 @@ impl Graph<'_> {
 
     /// `up → Attic (refused at Ep2 T5: The door is locked.)`.
     fn step_text(&self, edge: &Edge) -> String {
-        let notes = self.notes(edge);
-        let notes = if notes.is_empty() { notes } else { format!(" ({notes})") };
-        format!("{} → {}{notes}", list_item(&edge.way.action), list_label(&self.label(edge.to)))
+        let step = format!("{} → {}", list_item(&edge.way.action), list_label(&self.label(edge.to)));
+        with_notes(&step, &self.notes(edge))
     }
 
     /// The openers of a way, and reasons against taking it; empty if there are none.
@@ -145,6 +148,11 @@ pub(super) fn listed<S: AsRef<str>>(names: &[S]) -> String {
     names.iter().map(|name| list_item(name.as_ref())).collect::<Vec<_>>().join(", ")
 }
 
-pub(super) fn counted(steps: usize) -> String {
-    if steps == 1 { "1 step".to_owned() } else { format!("{steps} steps") }
+pub(super) fn counted(number: usize, name: &str) -> String {
+    if number == 1 { format!("1 {name}") } else { format!("{number} {name}s") }
+}
+
+/// A text, with its notes in brackets where there are some.
+pub(super) fn with_notes(text: &str, notes: &str) -> String {
+    if notes.is_empty() { text.to_owned() } else { format!("{text} ({notes})") }
 }

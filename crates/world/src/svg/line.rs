@@ -3,6 +3,7 @@
 use crate::graph::{Edge, Graph};
 use crate::layout::LaidWay;
 use crate::lines::Pair;
+use crate::report::with_notes;
 use crate::svg::page::{CELL, Out, number, point};
 use memories_document::types::direction::Direction;
 
@@ -71,12 +72,10 @@ pub(super) fn draw(out: &mut Out, graph: &Graph<'_>, pair: &Pair<'_>, way: &Laid
     }
     out.open(&format!("<g class=\"{}\">", drawn.class));
     out.title(&told(graph, pair));
-    if drawn.is_one_way || pair.from == pair.to {
-        let head = arrow(&mut points);
-        out.line(&format!("<path class=\"line\" d=\"{}\"/>", path(&points)));
+    let head = (drawn.is_one_way || pair.from == pair.to).then(|| arrow(&mut points));
+    out.line(&format!("<path class=\"line\" d=\"{}\"/>", path(&points)));
+    if let Some(head) = head {
         out.line(&format!("<path class=\"head\" d=\"{head}\"/>"));
-    } else {
-        out.line(&format!("<path class=\"line\" d=\"{}\"/>", path(&points)));
     }
     out.close("</g>");
 }
@@ -131,12 +130,9 @@ fn told(graph: &Graph<'_>, pair: &Pair<'_>) -> String {
             continue;
         }
         let told = edges.iter().map(|edge| {
-            let mut notes = graph.notes(edge);
-            if !edge.is_current {
-                notes = "led elsewhere the last time".to_owned();
-            }
-            let action = &edge.way.action;
-            if notes.is_empty() { action.to_string() } else { format!("{action} ({notes})") }
+            let notes =
+                if edge.is_current { graph.notes(edge) } else { "led elsewhere the last time".to_owned() };
+            with_notes(&edge.way.action, &notes)
         });
         let told: Vec<String> = told.collect();
         lines.push(format!("{} → {}: {}", graph.label(from), graph.label(to), told.join(", ")));

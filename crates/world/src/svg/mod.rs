@@ -8,6 +8,7 @@ mod page;
 use crate::graph::Graph;
 use crate::layout::{HALF_HEIGHT, HALF_WIDTH, LaidLevel, LaidPlace, Layout, Port};
 use crate::lines::{Pair, pairs};
+use crate::report::counted;
 use crate::svg::key::Key;
 use crate::svg::label::{cut, estimate, wrap};
 use crate::svg::line::Drawn;
@@ -98,10 +99,6 @@ fn described(pairs: &[Pair<'_>], layout: &Layout) -> String {
     )
 }
 
-fn counted(number: usize, name: &str) -> String {
-    if number == 1 { format!("1 {name}") } else { format!("{number} {name}s") }
-}
-
 /// Space within the frame of a level around its cells in pixels, and above them, where its caption is.
 const FRAME: (f64, f64) = (12.0, 22.0);
 
@@ -132,10 +129,9 @@ fn draw_captions(out: &mut Out, graph: &Graph<'_>, layout: &Layout) {
 /// The number of a level and how it is reached, and its size: `2 · down from Living Room`, `25 places`.
 fn caption(graph: &Graph<'_>, layout: &Layout, level: &LaidLevel) -> (String, String) {
     let level_of = |at: usize| layout.places[at].level;
-    let all = graph.places.iter().enumerate();
-    let all = all.flat_map(|(from, place)| place.edges.iter().map(move |edge| (from, edge)));
-    let enters =
-        all.filter(|(from, edge)| level_of(edge.to) == level.level && level_of(*from) != level.level);
+    let enters = graph
+        .edges()
+        .filter(|(from, edge)| level_of(edge.to) == level.level && level_of(*from) != level.level);
     // The way from the largest level, and if possible one that is walked by direction.
     let best =
         enters.min_by_key(|(from, edge)| (!edge.is_current, level_of(*from), edge.direction.is_none()));
