@@ -60,7 +60,8 @@ pub(super) fn world(history: &History, effects: &Effects, range: &StepRange) -> 
         // The text before the first step that is shown.
         let mut start = Some(part.start.clone());
         for history_step in &part.steps {
-            let step = step(history_step, effects, world.strings());
+            let effect = |entry: &Entry<'_>| effects.get(entry.id.as_deref()?).copied();
+            let step = step(history_step, effect, world.strings());
             match (filter.next(&step), &mut start) {
                 (Position::Before, Some(text)) => {
                     // The history has checked its edits.
@@ -83,27 +84,22 @@ pub(super) fn world(history: &History, effects: &Effects, range: &StepRange) -> 
     world
 }
 
-/// The step of a line, or of a change from outside.
-fn step(step: &HistoryStep, effects: &Effects, strings: &mut Strings) -> Step {
+/// The step of a line, or of a change from outside. `effect` says what a turn changed.
+fn step(
+    step: &HistoryStep,
+    effect: impl FnOnce(&Entry<'_>) -> Option<TurnEffect>,
+    strings: &mut Strings,
+) -> Step {
     match step.line.as_deref().and_then(Entry::parse) {
         None => Step::without_line(StepKind::Outside),
-        Some(entry) => {
-            let effect = entry.id.as_deref().and_then(|id| effects.get(id)).copied();
-            Step::of(&entry, effect, strings)
-        }
+        Some(entry) => Step::of(&entry, effect(&entry), strings),
     }
 }
 
 /// Adds steps to a world that has those before.
 pub(super) fn advance(world: &mut World, tally: &mut Tally, steps: &[HistoryStep]) {
     for history_step in steps {
-        let step = match history_step.line.as_deref().and_then(Entry::parse) {
-            None => Step::without_line(StepKind::Outside),
-            Some(entry) => {
-                let effect = tally.count(&entry);
-                Step::of(&entry, effect, world.strings())
-            }
-        };
+        let step = step(history_step, |entry| tally.count(entry), world.strings());
         // The history has checked the edits.
         let _ = world.advance(step, &history_step.edits);
     }

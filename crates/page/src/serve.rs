@@ -393,11 +393,12 @@ fn typed(content_type: &'static str, body: impl Into<Body>) -> Response {
 }
 
 fn failed(status: StatusCode, problem: &str, hint: Option<&str>) -> Response {
-    let code = if status.is_server_error() { 70 } else { 4 };
+    error_answer(status, problem, hint, if status.is_server_error() { 70 } else { 4 })
+}
+
+fn error_answer(status: StatusCode, problem: &str, hint: Option<&str>, code: u8) -> Response {
     let error = json!({"version": 1, "error": problem, "hint": hint, "code": code}).to_string();
-    let mut response = typed("application/json", error);
-    *response.status_mut() = status;
-    response
+    (status, typed("application/json", error)).into_response()
 }
 
 fn without_token(refusal: &Refusal) -> Response {
@@ -418,10 +419,7 @@ fn refusal_of(error: &(impl Hint + std::error::Error + 'static)) -> Response {
         Remedy::Fix => (StatusCode::BAD_REQUEST, 4),
     };
     let hint = (!advice.hints.is_empty()).then(|| advice.hints.join("; "));
-    let body = json!({"version": 1, "error": with_causes(error), "hint": hint, "code": code});
-    let mut response = typed("application/json", body.to_string());
-    *response.status_mut() = status;
-    response
+    error_answer(status, &with_causes(error), hint.as_deref(), code)
 }
 
 /// No other site may frame the page or read what it loads, and nothing is kept by the browser.
