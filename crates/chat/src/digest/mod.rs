@@ -26,12 +26,13 @@ use memories_notebook::Notebook;
 use memories_notebook::add::{Claim, store_memory};
 use memories_notebook::authority::Authority;
 use memories_notebook::files::Files;
+use memories_record::Place;
 use memories_record::report::model_entry;
 use memories_store::journal::entry::Entry;
 
 use pending::{PendingScope, pending_at_event, pending_at_exit};
 use prompt::{Subject, summarize};
-use select::{Place, cursor_in, in_runs};
+use select::{cursor_in, in_runs};
 use types::{FailedScope, journal_entry};
 
 pub use types::DigestReport;

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::conversation::Conversation;
 use crate::digest::prompt::Subject;
-use crate::digest::select::{Place, around_mentions, at_place, cursor_in, said_after};
+use crate::digest::select::{around_mentions, at_place, cursor_in, said_after};
 use crate::digest::types::{DigestReport, PresentCharacter};
 use crate::error::ChatError;
 use crate::message::Message;
@@ -14,6 +14,7 @@ use memories_document::grammar::is_same_name;
 use memories_document::types::{Scope, is_id};
 use memories_llm::redact::redacted;
 use memories_notebook::files::Files;
+use memories_record::Place;
 
 /// A scope with the messages to summarise for it.
 pub(super) struct PendingScope<'a> {

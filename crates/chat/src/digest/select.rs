@@ -10,6 +10,7 @@ use crate::message::Message;
 use memories_document::Document;
 use memories_document::grammar::is_same_name;
 use memories_document::types::{Memory, Scope};
+use memories_record::Place;
 
 /// Maximum number of messages in one prompt.
 const MAX_MESSAGES: usize = 60;
@@ -29,30 +30,17 @@ pub(crate) fn cursor_in(document: &Document, scope: &Scope, conversation: &str) 
     document.section(scope).map_or(0, |section| cursor(&section.memories, conversation))
 }
 
-/// A place to which messages refer by id or name.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
-    /// Its id.
-    pub id: u64,
-    /// Its name; empty if unknown or shared with another place.
-    pub name: String,
-}
-
-impl Place {
-    fn is_location_of(&self, message: &Message) -> bool {
+/// Speech at a place after a message. The place has no name if that is unknown or shared with another place.
+pub(crate) fn at_place<'a>(conversation: &'a Conversation, place: &Place, after: u64) -> Vec<&'a Message> {
+    let is_here = |message: &&Message| {
         let location = message.location();
         match (location.id, location.name) {
-            (Some(id), _) => id == self.id,
-            (None, Some(name)) => !self.name.is_empty() && is_same_name(&name, &self.name),
+            (Some(id), _) => id == place.id,
+            (None, Some(name)) => !place.name.is_empty() && is_same_name(&name, &place.name),
             (None, None) => false,
         }
-    }
-}
-
-/// Speech at a place after a message.
-pub(crate) fn at_place<'a>(conversation: &'a Conversation, place: &Place, after: u64) -> Vec<&'a Message> {
-    let new = said_after(conversation, after);
-    new.into_iter().filter(|message| place.is_location_of(message)).collect()
+    };
+    said_after(conversation, after).into_iter().filter(is_here).collect()
 }
 
 /// All speech after a message.
