@@ -4,12 +4,11 @@ use std::future::ready;
 use std::sync::{Arc, Mutex};
 
 use axum::body::{Body, Bytes};
-use axum::http::header;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use futures_util::{StreamExt, TryStreamExt, stream};
 
 use crate::proxy::finished::Finished;
-use crate::proxy::headers::passed_down;
+use crate::proxy::headers::{content_type, passed_down};
 use crate::proxy::replies::Replies;
 use crate::proxy::reply::is_complete;
 use memories_document::types::lock::lock;
@@ -34,13 +33,12 @@ impl Extraction {
 /// extraction at its end.
 pub(super) fn pass_down(reply: reqwest::Response, extraction: Option<Extraction>) -> Response {
     let (status, headers) = (reply.status(), passed_down(reply.headers()));
-    let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let content_type = content_type.unwrap_or_default().to_owned();
     let length = reply.content_length();
     let chunks = reply.bytes_stream();
     let body = match extraction.filter(|_| status.is_success()) {
         None => Body::from_stream(chunks),
         Some(extraction) => {
+            let content_type = content_type(&headers).to_owned();
             let finished = Finished { content_type, ..extraction.finished };
             let extraction = Some(Extraction { finished, ..extraction });
             let collector = Arc::new(Mutex::new(Collector { passed: 0, length, extraction }));
@@ -53,10 +51,7 @@ pub(super) fn pass_down(reply: reqwest::Response, extraction: Option<Extraction>
             Body::from_stream(chunks.inspect_ok(collect).chain(end))
         }
     };
-    let mut response = Response::new(body);
-    *response.status_mut() = status;
-    *response.headers_mut() = headers;
-    response
+    (status, headers, body).into_response()
 }
 
 /// A reply that is collected while it is passed on.

@@ -22,6 +22,11 @@ const HOP_BY_HOP: [HeaderName; 10] = [
     header::UPGRADE,
 ];
 
+/// The content type; empty where there is none.
+pub(super) fn content_type(headers: &HeaderMap) -> &str {
+    headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default()
+}
+
 /// The headers of a request that go to the server.
 pub(super) fn passed_up(headers: &HeaderMap) -> HeaderMap {
     passed_on(headers, |name| !name.starts_with(OWN_PREFIX))

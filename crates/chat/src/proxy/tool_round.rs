@@ -4,12 +4,12 @@ use std::future::Future;
 
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, StatusCode, header};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use futures_util::{StreamExt, stream};
 
 use crate::api_format::ApiFormat;
 use crate::proxy::collect::{Extraction, MAX_REPLY, pass_down};
-use crate::proxy::headers::passed_down;
+use crate::proxy::headers::{content_type, passed_down};
 use crate::proxy::request::may_be_parsed;
 use crate::proxy::tool::{Called, continued, without_calls};
 
@@ -33,8 +33,7 @@ where
     F: Future<Output = reqwest::Result<reqwest::Response>>,
 {
     let (status, headers) = (reply.status(), reply.headers().clone());
-    let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let content_type = content_type.unwrap_or_default().to_owned();
+    let content_type = content_type(&headers).to_owned();
     if !status.is_success() || content_type.trim_start().starts_with("text/event-stream") {
         return Ok(pass_down(reply, Some(extraction)));
     }
@@ -43,21 +42,14 @@ where
     let body = match read(reply, |length| finished.kept.grow(length)).await? {
         Read::Passing(body) => body,
         Read::Whole(bytes) => {
-            let called = may_be_parsed(&bytes).then(|| without_calls(&bytes, shape)).flatten();
-            let shown = match called {
-                None => bytes.clone(),
-                Some(Called { reply, further }) => {
-                    let further = further.and_then(|messages| continued(sent, &messages));
-                    if let Some(further) = further {
-                        (finished.content_type, finished.reply) = (content_type, bytes);
-                        extraction.push();
-                        return answered(send(further).await?, shape).await;
-                    }
-                    reply.to_string().into_bytes()
-                }
-            };
+            let called = called_in(&bytes, shape);
+            let further = called.as_ref().and_then(|called| continued(sent, called.further.as_ref()?));
+            let shown = called.map_or_else(|| bytes.clone(), |called| called.reply.to_string().into_bytes());
             (finished.content_type, finished.reply) = (content_type, bytes);
             extraction.push();
+            if let Some(further) = further {
+                return answered(send(further).await?, shape).await;
+            }
             Body::from(shown)
         }
     };
@@ -70,11 +62,16 @@ async fn answered(reply: reqwest::Response, shape: ApiFormat) -> reqwest::Result
     let body = match read(reply, |_| true).await? {
         Read::Passing(body) => body,
         Read::Whole(bytes) => {
-            let called = may_be_parsed(&bytes).then(|| without_calls(&bytes, shape)).flatten();
+            let called = called_in(&bytes, shape);
             called.map_or(Body::from(bytes), |called| Body::from(called.reply.to_string()))
         }
     };
     Ok(response(status, &headers, body))
+}
+
+/// The reply without calls of the tool; `None` where it has none, or is too large to be parsed.
+fn called_in(reply: &[u8], shape: ApiFormat) -> Option<Called> {
+    may_be_parsed(reply).then(|| without_calls(reply, shape)).flatten()
 }
 
 /// Reads a reply to its end, as long as there is room for it.
@@ -94,9 +91,7 @@ async fn read(reply: reqwest::Response, mut has_room: impl FnMut(usize) -> bool)
 
 /// A reply with another body.
 fn response(status: StatusCode, headers: &HeaderMap, body: Body) -> Response {
-    let mut response = Response::new(body);
-    *response.status_mut() = status;
-    *response.headers_mut() = passed_down(headers);
-    response.headers_mut().remove(header::CONTENT_LENGTH);
-    response
+    let mut headers = passed_down(headers);
+    headers.remove(header::CONTENT_LENGTH);
+    (status, headers, body).into_response()
 }
