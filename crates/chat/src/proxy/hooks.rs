@@ -16,7 +16,7 @@ use crate::extract::{ExtractInput, ExtractOutcome, Extractor};
 use crate::inject::Injector;
 use crate::proxy::call::{Call, ChatHooks};
 use crate::proxy::latest::Latest;
-use crate::proxy::pauses::{ModelPause, Seldom, told};
+use crate::proxy::pauses::{ModelPause, Seldom};
 use crate::{ChatError, ChatSettings, Conversation, ExtractMode, Message};
 use memories_document::types::lock::lock;
 use memories_document::types::{ImportanceScale, Scope, ScopeName, Writer};
@@ -184,8 +184,8 @@ impl MemoryHooks {
 
     /// Warns of a problem with the embedder, unless another chat had one lately.
     fn warn_of_embedder(&self, problem: &str) {
-        if let Some(chats) = self.failed.count(1) {
-            self.warn(told(problem, chats));
+        if let Some(warning) = self.failed.warning(1, problem) {
+            self.warn(warning);
         }
     }
 }
@@ -200,8 +200,9 @@ impl ChatHooks for MemoryHooks {
             return None;
         }
         if let Some(why) = serde_json::from_slice(request).ok().and_then(|read| unsupported(call, &read)) {
-            if let Some(chats) = self.unsupported.count(1) {
-                self.warn(told(&format!("a chat goes on without memories: {why}"), chats));
+            let problem = format!("a chat goes on without memories: {why}");
+            if let Some(warning) = self.unsupported.warning(1, &problem) {
+                self.warn(warning);
             }
             return None;
         }
@@ -265,14 +266,7 @@ impl ChatHooks for MemoryHooks {
         };
         let injected = lock(&self.injected).remove(&xxh3_64(request)).unwrap_or_default();
         let (scope_in_use, injected) = (scope.as_ref(), injected.as_slice());
-        let has_history = call.shape != ApiFormat::Responses;
-        let input = ExtractInput {
-            saving,
-            has_history,
-            scope: scope_in_use,
-            injected,
-            ..ExtractInput::of(&conversation)
-        };
+        let input = ExtractInput { saving, scope: scope_in_use, injected, ..input_of(call, &conversation) };
         self.extract_from(input, &settings);
         if settings.mode == ExtractMode::OnSave && !saving {
             lock(&self.unsaved).insert(conversation.id.clone(), (conversation, scope), request.len());
@@ -283,8 +277,7 @@ impl ChatHooks for MemoryHooks {
         if self.settings.use_memory
             && let Some(conversation) = self.conversation_of(call, request, reply)
         {
-            let has_history = call.shape != ApiFormat::Responses;
-            self.count(ExtractInput { has_history, ..ExtractInput::of(&conversation) });
+            self.count(input_of(call, &conversation));
         }
     }
 
@@ -303,6 +296,11 @@ impl ChatHooks for MemoryHooks {
     fn left(&self) -> usize {
         lock(&self.unsaved).len()
     }
+}
+
+/// The conversation of a call. Requests of Responses need not have all that was said before.
+fn input_of<'a>(call: &Call, conversation: &'a Conversation) -> ExtractInput<'a> {
+    ExtractInput { has_history: call.shape != ApiFormat::Responses, ..ExtractInput::of(conversation) }
 }
 
 /// The settings that a call asks for, and whether the conversation is being saved. The header is `save`, a
@@ -376,6 +374,11 @@ mod tests {
         MemoryHooks::new(settings, services)
     }
 
+    fn call_in(conversation: &str) -> Call {
+        let conversation = Some(conversation.to_owned());
+        Call { shape: ApiFormat::OpenAi, scope: None, conversation, extraction: None }
+    }
+
     /// A model without a connection, which counts its questions.
     struct Unreachable(Arc<AtomicUsize>);
 
@@ -396,12 +399,7 @@ mod tests {
         let questions = Arc::new(AtomicUsize::new(0));
         let model = Box::new(Unreachable(questions.clone()));
         let hooks = hooks_of(folder.path(), ExtractMode::EveryTurn, Some(model));
-        let call = Call {
-            shape: crate::api_format::ApiFormat::OpenAi,
-            scope: None,
-            conversation: Some("chat-7".to_owned()),
-            extraction: None,
-        };
+        let call = call_in("chat-7");
         let request = json!({"messages": [{"role": "user", "content": "Who guards the gate?"}]}).to_string();
         let said = "Nobody guards the northern gate at dawn, as the merchants of the valley know.";
         let reply = json!({"role": "assistant", "content": said});
@@ -423,13 +421,7 @@ mod tests {
         let request = json!({"messages": [{"role": "user", "content": "Hello."}]}).to_string();
         let reply = json!({"role": "assistant", "content": "Good day."});
         for number in 0..MAX_UNSAVED + 5 {
-            let call = Call {
-                shape: crate::api_format::ApiFormat::OpenAi,
-                scope: None,
-                conversation: Some(format!("chat-{number}")),
-                extraction: None,
-            };
-            hooks.extract(&call, request.as_bytes(), reply.clone());
+            hooks.extract(&call_in(&format!("chat-{number}")), request.as_bytes(), reply.clone());
         }
         let unsaved: Vec<String> =
             lock(&hooks.unsaved).take_all().map(|(conversation, _)| conversation.id).collect();

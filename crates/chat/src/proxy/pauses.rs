@@ -25,11 +25,12 @@ struct State {
 }
 
 impl Seldom {
-    /// Counts chats with the problem. Their number since the last warning, if it is time for one.
-    pub(super) fn count(&self, chats: u64) -> Option<u64> {
-        self.count_at(chats, Instant::now())
+    /// Counts chats with the problem. The warning, if it is time for one.
+    pub(super) fn warning(&self, chats: u64, problem: &str) -> Option<String> {
+        self.count_at(chats, Instant::now()).map(|chats| told(problem, chats))
     }
 
+    /// The number of chats since the last warning, if it is time for one.
     fn count_at(&self, chats: u64, now: Instant) -> Option<u64> {
         let mut state = lock(&self.state);
         state.untold += chats;
@@ -64,7 +65,7 @@ impl ModelPause {
 }
 
 /// The warning of a problem that a number of chats had.
-pub(super) fn told(problem: &str, chats: u64) -> String {
+fn told(problem: &str, chats: u64) -> String {
     match chats {
         1 => problem.to_owned(),
         _ => format!("{problem} ({chats} chats since the last warning)"),

@@ -15,7 +15,7 @@ use tokio::time::timeout;
 use crate::proxy::backlog::Backlog;
 use crate::proxy::call::ChatHooks;
 use crate::proxy::finished::Finished;
-use crate::proxy::pauses::{Seldom, told};
+use crate::proxy::pauses::Seldom;
 
 /// Time for keeping the replies that are left when the time is over.
 const KEEPING: Duration = Duration::from_secs(2);
@@ -38,9 +38,9 @@ impl Replies {
         let size = reply.size();
         let dropped = self.backlog.push(reply, size);
         self.dropped.fetch_add(dropped, Ordering::Relaxed);
-        if let Some(chats) = self.lag.count(dropped) {
-            let problem = "too many replies wait for their extraction: the oldest gives no memories";
-            self.hooks.warn(told(problem, chats));
+        let problem = "too many replies wait for their extraction: the oldest gives no memories";
+        if let Some(warning) = self.lag.warning(dropped, problem) {
+            self.hooks.warn(warning);
         }
     }
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::Request;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::http::{Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
@@ -21,7 +21,7 @@ use crate::proxy::call::{Call, ChatHooks};
 use crate::proxy::collect::{Extraction, pass_down};
 use crate::proxy::finished::Finished;
 use crate::proxy::headers::{OWN_PREFIX, passed_up};
-use crate::proxy::pauses::{Seldom, told};
+use crate::proxy::pauses::Seldom;
 use crate::proxy::replies::Replies;
 use crate::proxy::request::{ChatBody, Room};
 use crate::proxy::tool::offered;
@@ -47,13 +47,11 @@ pub struct ProxySettings {
 /// The state of the server.
 #[derive(Clone)]
 struct Proxy {
-    upstream: Arc<Upstream>,
-    guard: Arc<Guard>,
+    settings: Arc<ProxySettings>,
     client: reqwest::Client,
     hooks: Arc<dyn ChatHooks>,
     room: Arc<Room>,
     replies: Arc<Replies>,
-    memory_timeout: Duration,
     /// Chats that did not get their memories in time.
     late: Arc<Seldom>,
 }
@@ -65,18 +63,16 @@ pub async fn serve(
     hooks: Arc<dyn ChatHooks>,
     until: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
-    let ProxySettings { upstream, guard, limits, memory_timeout, grace } = settings;
-    let client = upstream.client().map_err(io::Error::other)?;
+    let (limits, grace) = (settings.limits.clone(), settings.grace);
+    let client = settings.upstream.client().map_err(io::Error::other)?;
     let replies = Arc::new(Replies::new(hooks.clone()));
     let extraction = replies.start();
     let proxy = Proxy {
-        upstream: Arc::new(upstream),
-        guard: Arc::new(guard),
+        settings: Arc::new(settings),
         client,
         hooks: hooks.clone(),
         room: Arc::new(Room::new()),
         replies: replies.clone(),
-        memory_timeout,
         late: Arc::default(),
     };
     let (asked, begun) = tokio::sync::oneshot::channel();
@@ -103,9 +99,10 @@ pub async fn serve(
 /// The answer to a request, if the guard lets it in.
 async fn answer(proxy: Proxy, request: Request) -> Response {
     let (parts, body) = request.into_parts();
-    let checked = proxy.guard.check(&parts).and_then(|()| match parts.uri.path() {
+    let guard = &proxy.settings.guard;
+    let checked = guard.check(&parts).and_then(|()| match parts.uri.path() {
         "/healthz" => Ok(()),
-        _ => proxy.guard.check_token(&parts.headers).map(drop),
+        _ => guard.check_token(&parts.headers).map(drop),
     });
     match checked {
         Err(refusal) => refuse(refusal),
@@ -117,14 +114,15 @@ async fn answer(proxy: Proxy, request: Request) -> Response {
 /// Answers that the proxy runs. Only callers with the token learn the address of the server behind it.
 fn healthy(proxy: &Proxy, parts: &Parts) -> Response {
     let mut body = json!({"version": 1, "status": "ok"});
-    if proxy.guard.check_token(&parts.headers).is_ok() {
-        body["upstream"] = json!(proxy.upstream.shown());
+    let ProxySettings { guard, upstream, .. } = &*proxy.settings;
+    if guard.check_token(&parts.headers).is_ok() {
+        body["upstream"] = json!(upstream.shown());
     }
     json_answer(StatusCode::OK, &body)
 }
 
 async fn pass(proxy: Proxy, parts: Parts, body: Body) -> Response {
-    let url = proxy.upstream.url_of(&parts.uri);
+    let url = proxy.settings.upstream.url_of(&parts.uri);
     let mut up = proxy.client.request(parts.method.clone(), url.clone());
     let mut headers = passed_up(&parts.headers);
     let (mut extraction, mut with_tool) = (None, None);
@@ -168,7 +166,7 @@ async fn pass(proxy: Proxy, parts: Parts, body: Body) -> Response {
     match passed {
         Ok(response) => response,
         Err(error) if is_stalled(&error) => broken(&error),
-        Err(error) => unreachable(&proxy.upstream, &error),
+        Err(error) => unreachable(&proxy.settings.upstream, &error),
     }
 }
 
@@ -196,14 +194,13 @@ async fn inject(proxy: &Proxy, call: &Call, request: &Bytes) -> Injected {
         tokio::task::spawn_blocking(inject).await.ok()
     };
     let unchanged = || Injected { body: request.clone(), has_tool: false };
-    match tokio::time::timeout(proxy.memory_timeout, injected).await {
+    let limit = proxy.settings.memory_timeout;
+    match tokio::time::timeout(limit, injected).await {
         Ok(injected) => injected.unwrap_or_else(unchanged),
         Err(_) => {
-            if let Some(chats) = proxy.late.count(1) {
-                let limit = proxy.memory_timeout;
-                let problem =
-                    format!("a chat goes on without memories: these were not found within {limit:?}");
-                proxy.hooks.warn(told(&problem, chats));
+            let problem = format!("a chat goes on without memories: these were not found within {limit:?}");
+            if let Some(warning) = proxy.late.warning(1, &problem) {
+                proxy.hooks.warn(warning);
             }
             unchanged()
         }
@@ -271,7 +268,5 @@ fn error_answer(status: StatusCode, problem: &str) -> Response {
 }
 
 fn json_answer(status: StatusCode, body: &serde_json::Value) -> Response {
-    let headers =
-        HeaderMap::from_iter([(header::CONTENT_TYPE, header::HeaderValue::from_static("application/json"))]);
-    (status, headers, body.to_string()).into_response()
+    (status, [(header::CONTENT_TYPE, "application/json")], body.to_string()).into_response()
 }
