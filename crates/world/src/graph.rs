@@ -31,13 +31,9 @@ pub(super) struct Place<'a> {
     /// May be empty.
     pub name: Cow<'a, str>,
     /// The ways from here, in the order of the file.
-    pub edges: Vec<Edge>,
-    /// Directions that were tried here, walked or refused.
-    pub tried: Directions,
-    /// Directions that were refused here and never walked.
-    pub refused: Directions,
-    /// Refused directions in which somebody died.
-    pub deadly: Directions,
+    pub edges: Vec<Edge<'a>>,
+    /// The directions that were tried here.
+    pub tried: Tried,
     /// True if the file has a section of the place: it is more than the end of a way.
     pub is_visited: bool,
 }
@@ -143,20 +139,19 @@ impl<'a> Graph<'a> {
             }
         }
         for (at, section) in known.iter_mut().enumerate() {
-            let Tried { mut tried, mut refused, mut deadly } = Tried::of(&section.tried);
-            tried.insert_all(&section.worked);
+            let mut tried = Tried::of(&section.tried);
+            tried.all.insert_all(&section.worked);
             let edges = graph.edges_of(section);
             for direction in edges.iter().filter_map(|edge| edge.direction) {
-                tried.insert(direction);
-                refused.remove(direction);
-                deadly.remove(direction);
+                tried.all.insert(direction);
+                tried.refused.remove(direction);
+                tried.deadly.remove(direction);
             }
             let place = &mut graph.places[at];
-            (place.edges, place.tried, place.refused, place.deadly) = (edges, tried, refused, deadly);
-            place.is_visited = true;
+            (place.edges, place.tried, place.is_visited) = (edges, tried, true);
         }
         for place in &mut graph.places {
-            place.tried.0 |= not_understood.0;
+            place.tried.all.0 |= not_understood.0;
         }
         if let Some(running) = running {
             graph.remove_done_openers(&known, running);
@@ -238,7 +233,7 @@ impl<'a> Graph<'a> {
 
     /// Directions that were neither walked nor refused at a place.
     pub(super) fn untried(&self, at: usize) -> impl Iterator<Item = Direction> {
-        let tried = self.places[at].tried;
+        let tried = self.places[at].tried.all;
         Direction::ALL.into_iter().filter(move |direction| !tried.has(*direction))
     }
 
@@ -254,18 +249,19 @@ impl<'a> Graph<'a> {
     }
 }
 
-/// The directions that were tried in vain at a place.
-#[derive(Debug, Clone, Copy, Default)]
-struct Tried {
-    /// All tried directions.
-    tried: Directions,
-    /// Directions that are known to be refused.
-    refused: Directions,
-    /// Tried directions in which somebody died.
-    deadly: Directions,
+/// The directions that were tried at a place.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Tried {
+    /// All of them, walked or refused.
+    pub all: Directions,
+    /// Those that were refused and never walked.
+    pub refused: Directions,
+    /// Refused ones in which somebody died.
+    pub deadly: Directions,
 }
 
 impl Tried {
+    /// The directions that were tried in vain.
     fn of(lines: &[Tries<'_>]) -> Tried {
         let mut found = Tried::default();
         for tries in lines {
@@ -275,7 +271,7 @@ impl Tried {
             }
             for attempt in tries.attempts().iter() {
                 let Some(direction) = Direction::of(&attempt.action) else { continue };
-                found.tried.insert(direction);
+                found.all.insert(direction);
                 if !attempt.result.is_unknown() {
                     found.refused.insert(direction);
                 }
@@ -284,7 +280,7 @@ impl Tried {
                 }
             }
         }
-        found.tried.0 |= found.refused.0;
+        found.all.0 |= found.refused.0;
         found
     }
 }

@@ -20,8 +20,8 @@ impl Key {
     pub(super) fn of(graph: &Graph<'_>, drawn: &[Drawn]) -> Key {
         let any = |is_so: fn(&Drawn) -> bool| drawn.iter().any(is_so);
         let visited = || graph.places.iter().enumerate().filter(|(_, place)| place.is_visited);
-        let has_refused = visited().any(|(_, place)| place.refused != Default::default());
-        let has_deadly = visited().any(|(_, place)| place.deadly != Default::default());
+        let has_refused = visited().any(|(_, place)| place.tried.refused != Default::default());
+        let has_deadly = visited().any(|(_, place)| place.tried.deadly != Default::default());
         let has_untried = visited().any(|(at, _)| graph.untried(at).next().is_some());
         let known = [
             (

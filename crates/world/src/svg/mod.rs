@@ -171,9 +171,9 @@ fn draw_stubs(out: &mut Out, graph: &Graph<'_>, at: usize, laid: &LaidPlace, end
         };
         if open.contains(&direction) {
             untried.push_str(&stub);
-        } else if place.deadly.has(direction) {
+        } else if place.tried.deadly.has(direction) {
             deadly.push_str(&format!("{stub}{}", bar(5.0)));
-        } else if place.refused.has(direction) {
+        } else if place.tried.refused.has(direction) {
             refused.push_str(&format!("{stub}{}", bar(4.0)));
         }
     }
@@ -224,8 +224,8 @@ fn told(graph: &Graph<'_>, at: usize, label: &str) -> String {
     let untried: Vec<Direction> = graph.untried(at).collect();
     let mut told = label.to_owned();
     for (what, names) in [
-        ("Deadly", names(&|at| place.deadly.has(at))),
-        ("Refused", names(&|at| place.refused.has(at) && !place.deadly.has(at))),
+        ("Deadly", names(&|at| place.tried.deadly.has(at))),
+        ("Refused", names(&|at| place.tried.refused.has(at) && !place.tried.deadly.has(at))),
         ("Never tried", names(&|at| untried.contains(&at))),
     ] {
         if !names.is_empty() {
