@@ -5,9 +5,9 @@
 //! is counted over everything: figures, lists, problems.
 
 use axum::body::Bytes;
-use serde::Serialize;
+use serde_json::{Value, json};
 
-use crate::html::json;
+use crate::html;
 use crate::present::Present;
 use crate::range::StepRange;
 use crate::read::{self, Figures};
@@ -60,16 +60,6 @@ pub(super) enum News {
     End,
 }
 
-/// The greeting to a page that connects.
-#[derive(Serialize)]
-pub(super) struct Hello {
-    /// The number of steps.
-    pub(super) steps: usize,
-    /// The server that runs, and the revision of its data: a page that has others has missed something.
-    pub(super) server: String,
-    pub(super) revision: u64,
-}
-
 impl Live {
     /// Reads everything.
     ///
@@ -110,16 +100,16 @@ impl Live {
         })
     }
 
-    /// The greeting to a page that connects now.
-    pub(super) fn hello(&self) -> Hello {
-        let server = self.page.server.clone();
-        Hello { steps: self.world.step_count(), server, revision: self.revision }
+    /// The greeting to a page that connects now: the number of steps, the server that runs, and the revision of its
+    /// data. A page that has others has missed something.
+    pub(super) fn hello(&self) -> Value {
+        json!({"steps": self.world.step_count(), "server": self.page.server, "revision": self.revision})
     }
 
     /// The data of the page, as JSON: one text for all who ask for it.
     pub(super) fn data(&mut self) -> Bytes {
         let Live { world, page, revision, present, data, .. } = self;
-        data.get_or_insert_with(|| json(&world.data(page, *revision, present)).into()).clone()
+        data.get_or_insert_with(|| html::json(&world.data(page, *revision, present)).into()).clone()
     }
 
     /// Looks what has changed since the last call; none where nothing has.
@@ -152,7 +142,7 @@ impl Live {
         let new = Present::after(&self.snapshot, &self.world.gone_places(), &changed, &limits);
         let new = new.of_some_scopes_since(&self.present);
         self.revision += 1;
-        let news = json(&self.world.news(seen, self.revision, &new));
+        let news = html::json(&self.world.news(seen, self.revision, &new));
         self.present.add(new);
         self.is_stale = true;
         Ok(Some(News::Change(news)))
@@ -179,7 +169,7 @@ impl Live {
         let present = present.with_map(&self.snapshot, &self.world.gone_places());
         self.revision += 1;
         let new = present.since(&self.present);
-        let news = json(&self.world.news(self.world.seen(), self.revision, &new));
+        let news = html::json(&self.world.news(self.world.seen(), self.revision, &new));
         self.present = present;
         Ok(Some(News::Change(news)))
     }

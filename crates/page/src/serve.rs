@@ -306,7 +306,7 @@ fn events(
 ) -> Sse<impl stream::Stream<Item = Result<Event, Infallible>> + use<>> {
     // Subscribed first, so that news during the greeting follow it.
     let news = door.news.subscribe();
-    let hello = event("hello", json!(lock(&door.live).hello()).to_string());
+    let hello = event("hello", lock(&door.live).hello().to_string());
     Sse::new(stream::unfold((news, Some(hello), permit), |(mut news, hello, permit)| async move {
         if let Some(hello) = hello {
             return Some((Ok(hello), (news, None, permit)));

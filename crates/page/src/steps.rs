@@ -3,6 +3,7 @@
 //! Lines of the journal enter; steps leave, each a short list as `page/unpack.js` reads it. Words that come again and
 //! again are kept once and named by number.
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::strings::Strings;
@@ -11,18 +12,23 @@ use memories_record::stats::log::why;
 use memories_record::stats::tally::TurnEffect;
 use memories_store::journal::entry::{Entry, PlaceEntry};
 
-/// The kind of a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The kind of a step, on the page a letter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(super) enum StepKind {
     /// The state before the first known step.
+    #[serde(rename = "s")]
     Start,
     /// A recorded turn.
+    #[serde(rename = "t")]
     Turn,
     /// Another command.
+    #[serde(rename = "c")]
     Command,
     /// A change that no command of the program made.
+    #[serde(rename = "o")]
     Outside,
     /// The states before it are not known.
+    #[serde(rename = "g")]
     Gap,
 }
 
@@ -43,23 +49,10 @@ pub(super) struct Step {
 /// Position of the time in a packed step.
 const TIME: usize = 3;
 
-impl StepKind {
-    /// The letter of the kind.
-    fn letter(self) -> &'static str {
-        match self {
-            StepKind::Start => "s",
-            StepKind::Turn => "t",
-            StepKind::Command => "c",
-            StepKind::Outside => "o",
-            StepKind::Gap => "g",
-        }
-    }
-}
-
 impl Step {
     /// A step that no line of the journal is about.
     pub(super) fn without_line(kind: StepKind) -> Step {
-        Step { is_turn: false, episode: None, turn: None, time: None, packed: vec![json!(kind.letter())] }
+        Step { is_turn: false, episode: None, turn: None, time: None, packed: vec![json!(kind)] }
     }
 
     /// The step of a line of the journal. `effect` says of a turn what it changed.
@@ -86,7 +79,7 @@ impl Step {
             })
             .collect();
         let mut packed = vec![
-            json!(kind.letter()),
+            json!(kind),
             json!(episode),
             json!(turn.and_then(|turn| turn.turn)),
             json!(time.map(|_| 0)),
