@@ -129,22 +129,18 @@ mod tests {
 
     #[test]
     fn a_request_gets_the_tool_and_keeps_all_its_bytes() {
+        let scale = ImportanceScale::default();
         for shape in SHAPES {
-            let scale = ImportanceScale::default();
             let tool = tool_schema(shape, scale).to_string();
+            let offer = |request: &str| offered(request.as_bytes(), shape, scale).unwrap();
             let bare = r#" { "model" : "m", "messages": [ ], "top_p": 1.0e0 }"#;
-            let text =
-                String::from_utf8(offered(bare.as_bytes(), shape, ImportanceScale::default()).unwrap())
-                    .unwrap();
+            let text = String::from_utf8(offer(bare)).unwrap();
             assert_eq!(text.replace(&format!("\"tools\":[{tool}],"), ""), bare);
             let with = r#"{"tools": [{"name": "look"}] ,"messages":[]}"#;
-            let text =
-                String::from_utf8(offered(with.as_bytes(), shape, ImportanceScale::default()).unwrap())
-                    .unwrap();
+            let text = String::from_utf8(offer(with)).unwrap();
             assert_eq!(text, with.replace("}]", &format!("}},{tool}]")));
             assert!(serde_json::from_str::<Value>(&text).unwrap()["tools"][1].is_object());
-            let empty = r#"{"tools":[],"messages":[],"tool_choice":"auto","n":1,"stream":false}"#;
-            assert!(offered(empty.as_bytes(), shape, ImportanceScale::default()).is_some());
+            offer(r#"{"tools":[],"messages":[],"tool_choice":"auto","n":1,"stream":false}"#);
         }
     }
 
