@@ -47,7 +47,7 @@ pub(super) struct Parts {
     /// By the lines of the file.
     number_of_entry: HashMap<String, u32, FixedState>,
     /// By the number of the list in [`LISTS`], and whether it is the game's.
-    evidence: HashMap<(usize, bool), KnownEvidence, FixedState>,
+    evidence: [[KnownEvidence; 2]; LISTS.len()],
     /// The last one by the heading of its section.
     rests: HashMap<String, Rest, FixedState>,
     /// The actions and ways of items, as they are compared.
@@ -186,12 +186,12 @@ impl Parts {
     /// The ways or actions of a line of evidence, which stands below the heading of its section. Actions of a game are
     /// compared in their own way, so a line of its section is another one.
     fn items(&mut self, heading: &str, is_game: bool, list: usize, line: &str) -> Option<&[Item]> {
-        let of_list = (list, is_game);
-        if !self.evidence.get(&of_list).is_some_and(|known| known.items_of_line.contains_key(line)) {
+        let game = usize::from(is_game);
+        if !self.evidence[list][game].items_of_line.contains_key(line) {
             let items = self.read_line(heading, list, line);
-            self.evidence.entry(of_list).or_default().items_of_line.insert(line.to_owned(), items);
+            self.evidence[list][game].items_of_line.insert(line.to_owned(), items);
         }
-        self.evidence.get(&of_list)?.items_of_line.get(line)?.as_deref()
+        self.evidence[list][game].items_of_line.get(line)?.as_deref()
     }
 
     fn read_line(&mut self, heading: &str, list: usize, line: &str) -> Option<Vec<Item>> {
@@ -215,9 +215,8 @@ impl Parts {
 
     /// The item of an action, which is made once.
     fn item_of(&mut self, scope: &Scope, list: usize, attempt: &Attempt) -> Item {
-        let of_list = (list, *scope == Scope::Game);
-        let known = self.evidence.get(&of_list).and_then(|known| known.item_of_attempt.get(attempt));
-        if let Some(item) = known {
+        let game = usize::from(*scope == Scope::Game);
+        if let Some(item) = self.evidence[list][game].item_of_attempt.get(attempt) {
             return *item;
         }
         let item = Item {
@@ -225,7 +224,7 @@ impl Parts {
             key: self.keys.number(&scope.key_of_action(&attempt.action)),
             moment: (attempt.episode, attempt.turn),
         };
-        self.evidence.entry(of_list).or_default().item_of_attempt.insert(attempt.clone(), item);
+        self.evidence[list][game].item_of_attempt.insert(attempt.clone(), item);
         item
     }
 

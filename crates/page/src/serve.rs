@@ -36,7 +36,7 @@ use memories_recall::Limits;
 use memories_search::filter::Filter;
 use memories_search::{Question, SearchError, Searcher};
 use memories_store::StoreError;
-use memories_web::{BodyRoom, Guard, Refusal, Token};
+use memories_web::{BodyRoom, Guard, Refusal, TOKEN_HEADER, Token};
 
 /// Time between two looks at the files.
 const LOOK: Duration = Duration::from_millis(40);
@@ -64,9 +64,6 @@ const HITS: usize = 20;
 
 /// Time for running answers when the server ends.
 const GRACE: Duration = Duration::from_secs(1);
-
-/// The header that carries a token.
-const TOKEN_HEADER: &str = "x-memories-token";
 
 /// Settings of the server: its listener, its callers and its rights.
 pub struct ServeSettings {

@@ -39,4 +39,4 @@ mod token;
 pub use body::{BodyError, BodyRoom, count_values};
 pub use guard::{Guard, Refusal};
 pub use listen::{Limits, is_stalled, serve};
-pub use token::{Caller, Callers, Token, TokenError};
+pub use token::{Caller, Callers, TOKEN_HEADER, Token, TokenError};

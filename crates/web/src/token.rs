@@ -5,7 +5,7 @@ use secrecy::{ExposeSecret, SecretString};
 use subtle::ConstantTimeEq;
 
 /// The header of a proxy's token. `Authorization` belongs to the server behind the proxy.
-pub(super) const TOKEN_HEADER: &str = "x-memories-token";
+pub const TOKEN_HEADER: &str = "x-memories-token";
 
 /// Length of the shortest token, in characters.
 const MIN_LENGTH: usize = 16;
