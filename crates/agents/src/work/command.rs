@@ -41,12 +41,10 @@ const FILTERS: [&str; 20] = [
     "tee",
 ];
 
-/// Programs that change the shell in which the commands behind them run.
-const PREPARING: [&str; 22] = [
+/// Programs that change the shell in which the commands behind them run, besides those of [`CHANGES_FOLDER`].
+const PREPARING: [&str; 18] = [
     ".",
     "alias",
-    "cd",
-    "chdir",
     "conda",
     "direnv",
     "eval",
@@ -60,8 +58,6 @@ const PREPARING: [&str; 22] = [
     "pushd",
     "pyenv",
     "set",
-    "set-location",
-    "sl",
     "source",
     "using",
     "workon",
@@ -296,7 +292,10 @@ fn wording(commands: &[(Simple, Operator)]) -> String {
 /// True if the commands behind this one find another shell: by a program, or by an assignment alone.
 fn prepares(command: &Simple) -> bool {
     let program = program_of(command);
-    program.is_empty() || program.starts_with('$') || PREPARING.contains(&program)
+    program.is_empty()
+        || program.starts_with('$')
+        || CHANGES_FOLDER.contains(&program)
+        || PREPARING.contains(&program)
 }
 
 fn sets_pipefail(command: &Simple) -> bool {
