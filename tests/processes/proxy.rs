@@ -16,6 +16,7 @@ use crate::server::{Behaviour, Gate, NOBODY, Server};
 use futures_util::StreamExt;
 use memories::chat::api_format::ApiFormat;
 use memories::chat::proxy::{Call, ChatHooks, ProxySettings, Upstream, serve};
+use memories::document::types::ImportanceScale;
 use memories::web::{Guard, Limits, Token};
 use reqwest::blocking::{Client, RequestBuilder};
 use serde_json::{Value, json};
@@ -49,8 +50,8 @@ impl ChatHooks for Telling {
         request["plain"].is_null().then(|| request.to_string().into_bytes())
     }
 
-    fn offers_tool(&self, call: &Call) -> bool {
-        call.extraction.as_deref() == Some("llm_triggered")
+    fn offers_tool(&self, call: &Call) -> Option<ImportanceScale> {
+        (call.extraction.as_deref() == Some("llm_triggered")).then(ImportanceScale::default)
     }
 
     fn extract(&self, call: &Call, request: &[u8], reply: Value) {

@@ -25,14 +25,10 @@ pub trait ChatHooks: Send + Sync + 'static {
     /// The body of a request with memories in it; `None` where there is nothing to add.
     fn inject(&self, call: &Call, request: &[u8]) -> Option<Vec<u8>>;
 
-    /// True if the model is to be offered the tool `remember` in this call.
-    fn offers_tool(&self, _: &Call) -> bool {
-        false
-    }
-
-    /// The scale of the importances that the model states in calls of that tool.
-    fn importance_scale(&self) -> ImportanceScale {
-        ImportanceScale::default()
+    /// The scale of the importances that the model states in calls of the tool `remember`; `None` if it is not to be
+    /// offered the tool in this call.
+    fn offers_tool(&self, _: &Call) -> Option<ImportanceScale> {
+        None
     }
 
     /// A reply was passed on to its end: `request` is the body as the client sent it, `reply` the

@@ -241,14 +241,10 @@ impl ChatHooks for MemoryHooks {
         }
     }
 
-    fn importance_scale(&self) -> ImportanceScale {
-        self.settings.importance_scale
-    }
-
-    fn offers_tool(&self, call: &Call) -> bool {
-        let extraction = extraction_of(call, &self.settings);
-        self.settings.use_memory
-            && extraction.is_ok_and(|(settings, _)| settings.mode == ExtractMode::LlmTriggered)
+    fn offers_tool(&self, call: &Call) -> Option<ImportanceScale> {
+        let (settings, _) = extraction_of(call, &self.settings).ok()?;
+        let is_offered = settings.use_memory && settings.mode == ExtractMode::LlmTriggered;
+        is_offered.then_some(settings.importance_scale)
     }
 
     fn extract(&self, call: &Call, request: &[u8], reply: Value) {
