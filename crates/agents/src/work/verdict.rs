@@ -309,27 +309,24 @@ pub(crate) fn in_words_for_agent(verdict: &Verdict) -> String {
     let Some(failure) = verdict.failure() else { return String::new() };
     let summary = failure.summary();
     let quoted = failure.quoted();
-    let mut text = match verdict {
+    let circumstances = match verdict {
         Verdict::OtherCircumstances(_, difference) => match difference {
-            Difference::Changes(changes) => {
-                let more =
-                    if changes.more > 0 { format!(" and {} more", changes.more) } else { String::new() };
-                let named: Vec<String> =
-                    changes.named.iter().map(|change| shown(change, CHANGE_CHARS)).collect();
-                let named = named.join(", ");
-                format!("{summary}: {quoted}\nChanged since: {named}{more}\n")
-            }
-            Difference::Wording => format!("{summary} in nearly the same words: {quoted}\n"),
-            Difference::Passing => format!("{summary}, for a reason that may be over: {quoted}\n"),
-            Difference::Unknown => {
-                format!("{summary}, and ran since with a result that nobody knows: {quoted}\n")
-            }
-            Difference::Unsteady => format!("{summary}, but not each time: {quoted}\n"),
-            Difference::Old => format!("{summary}, and no file has changed since: {quoted}\n"),
-            Difference::NotSeen => format!("{summary}, as the memory file says: {quoted}\n"),
+            Difference::Changes(_) => "",
+            Difference::Wording => " in nearly the same words",
+            Difference::Passing => ", for a reason that may be over",
+            Difference::Unknown => ", and ran since with a result that nobody knows",
+            Difference::Unsteady => ", but not each time",
+            Difference::Old => ", and no file has changed since",
+            Difference::NotSeen => ", as the memory file says",
         },
-        _ => format!("{summary}, and nothing has changed since: {quoted}\n"),
+        _ => ", and nothing has changed since",
     };
+    let mut text = format!("{summary}{circumstances}: {quoted}\n");
+    if let Verdict::OtherCircumstances(_, Difference::Changes(changes)) = verdict {
+        let more = if changes.more > 0 { format!(" and {} more", changes.more) } else { String::new() };
+        let named: Vec<String> = changes.named.iter().map(|change| shown(change, CHANGE_CHARS)).collect();
+        text.push_str(&format!("Changed since: {}{more}\n", named.join(", ")));
+    }
     if let Some(instead) = &failure.instead {
         text.push_str(&format!("Worked here instead: `{}`\n", shown(instead, COMMAND_CHARS)));
     }
