@@ -12,45 +12,42 @@ use memories_document::{KnownSection, Tries};
 
 /// The sections of places, and what they tell of the running episode.
 pub(super) struct Deeds<'a> {
-    places: HashMap<u64, &'a KnownSection<'a>>,
+    places: HashMap<u64, DeedsHere<'a>>,
     running: u64,
-    /// Actions done at the places that the running episode has visited.
-    now: HashMap<u64, DoneHere>,
 }
 
-/// Actions of the running episode at a place, folded, each with the turn of the last time.
-#[derive(Default)]
-struct DoneHere {
+/// The section of a place, and the actions of the running episode there, folded, each with the turn of the last time.
+struct DeedsHere<'a> {
+    section: &'a KnownSection<'a>,
     worked: Vec<(String, u64)>,
     refused: Vec<(String, u64)>,
 }
 
 impl<'a> Deeds<'a> {
     pub(super) fn of(sections: &'a [KnownSection<'a>], running: u64) -> Deeds<'a> {
-        let mut deeds = Deeds { places: HashMap::new(), running, now: HashMap::new() };
+        let mut places = HashMap::new();
         for section in sections {
             let Scope::Location(id) = section.scope else { continue };
-            deeds.places.insert(id, section);
-            if section.was_visited_in(running) {
-                let (worked, refused) = (done_in(&section.worked, running), done_in(&section.tried, running));
-                deeds.now.insert(id, DoneHere { worked, refused });
-            }
+            let is_visited = section.was_visited_in(running);
+            let done = |tries: &[Tries<'_>]| if is_visited { done_in(tries, running) } else { Vec::new() };
+            let (worked, refused) = (done(&section.worked), done(&section.tried));
+            places.insert(id, DeedsHere { section, worked, refused });
         }
-        deeds
+        Deeds { places, running }
     }
 
     pub(super) fn section(&self, place: Option<u64>) -> Option<&'a KnownSection<'a>> {
-        self.places.get(&place?).copied()
+        self.places.get(&place?).map(|here| here.section)
     }
 
     /// The turn in which the action of a stop last worked at its place.
     fn worked(&self, stop: &Stop) -> Option<u64> {
-        last(&self.now.get(&stop.place?)?.worked, &stop.folded)
+        last(&self.places.get(&stop.place?)?.worked, &stop.folded)
     }
 
     /// The turn in which it was last refused there.
     fn refused(&self, stop: &Stop) -> Option<u64> {
-        last(&self.now.get(&stop.place?)?.refused, &stop.folded)
+        last(&self.places.get(&stop.place?)?.refused, &stop.folded)
     }
 
     /// True if its place lists the action in no episode, such as waiting.
@@ -80,43 +77,27 @@ fn last(done: &[(String, u64)], folded: &str) -> Option<u64> {
     done.iter().filter(|(other, _)| other == folded).map(|(_, turn)| *turn).max()
 }
 
-/// Progress of the running episode on a route.
-pub(super) struct Progress<'a> {
-    legs: &'a [&'a [Stop]],
-    /// The number of stops that are done from the beginning on.
-    done: usize,
-    /// True for each leg whose gain is made.
-    pub(super) made: Vec<bool>,
-}
-
-impl<'a> Progress<'a> {
-    /// `legs` end with a gain each.
-    pub(super) fn of(legs: &'a [&'a [Stop]], deeds: &Deeds<'_>) -> Progress<'a> {
-        let stops: Vec<&Stop> = legs.iter().flat_map(|leg| leg.iter()).collect();
-        let done = done_in_order(&stops, deeds);
-        let is_made = |gain: &Stop| {
-            let is_done = if gain.is_walk { deeds.has_arrived(gain) } else { deeds.worked(gain).is_some() };
-            let is_unique = || stops.iter().filter(|other| is_same(gain, other)).count() == 1;
-            is_done && (gain.number < done || is_unique())
-        };
-        let made = legs.iter().map(|leg| leg.last().is_some_and(is_made)).collect();
-        Progress { legs, done, made }
-    }
-
-    /// The stops still to do: all behind those that are done. Of legs whose gain is made, only the walking is left.
-    pub(super) fn ahead(&self) -> Vec<Stop> {
-        let mut ahead = Vec::new();
-        for (leg, is_made) in self.legs.iter().zip(&self.made) {
-            let open = leg.iter().filter(|stop| stop.number >= self.done).cloned();
-            match is_made {
-                true => {
-                    ahead.extend(open.filter(|stop| stop.is_walk).map(|stop| Stop { gain: None, ..stop }))
-                }
-                false => ahead.extend(open),
-            }
+/// The progress of the running episode on a route whose legs end with a gain each: true for each leg whose gain is made,
+/// and the stops still to do. These are all behind those that are done. Of legs whose gain is made, only the walking is
+/// left.
+pub(super) fn progress(legs: &[&[Stop]], deeds: &Deeds<'_>) -> (Vec<bool>, Vec<Stop>) {
+    let stops: Vec<&Stop> = legs.iter().flat_map(|leg| leg.iter()).collect();
+    let done = done_in_order(&stops, deeds);
+    let is_made = |gain: &Stop| {
+        let is_done = if gain.is_walk { deeds.has_arrived(gain) } else { deeds.worked(gain).is_some() };
+        let is_unique = || stops.iter().filter(|other| is_same(gain, other)).count() == 1;
+        is_done && (gain.number < done || is_unique())
+    };
+    let made: Vec<bool> = legs.iter().map(|leg| leg.last().is_some_and(is_made)).collect();
+    let mut ahead = Vec::new();
+    for (leg, is_made) in legs.iter().zip(&made) {
+        let open = leg.iter().filter(|stop| stop.number >= done).cloned();
+        match is_made {
+            true => ahead.extend(open.filter(|stop| stop.is_walk).map(|stop| Stop { gain: None, ..stop })),
+            false => ahead.extend(open),
         }
-        ahead
     }
+    (made, ahead)
 }
 
 /// The greatest number of stops, from the first on, that can have been done in their order: of each action the last of

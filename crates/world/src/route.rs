@@ -4,7 +4,7 @@
 //! made. [`crate::progress`] says which of them the running episode has done.
 
 use crate::graph::Graph;
-use crate::progress::{Deeds, Progress};
+use crate::progress::{Deeds, progress};
 use crate::search::{Paths, actions};
 use crate::stop::Stop;
 use memories_document::KnownSection;
@@ -59,9 +59,7 @@ impl Route {
         let start_of = |leg: usize| stops.partition_point(|stop| stop.leg < leg);
         let legs: Vec<&[Stop]> =
             (0..run.gains.len()).map(|leg| &stops[start_of(leg)..start_of(leg + 1)]).collect();
-        let progress = Progress::of(&legs, &deeds);
-        let ahead = progress.ahead();
-        let made = progress.made;
+        let (made, ahead) = progress(&legs, &deeds);
         for stop in &mut stops {
             let is_ahead = |other: &Stop| other.number == stop.number;
             stop.is_done = made[stop.leg] || !ahead.iter().any(is_ahead);
