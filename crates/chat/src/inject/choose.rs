@@ -49,18 +49,16 @@ pub fn choose(mut candidates: Vec<Candidate>, settings: &ChatSettings, now: &str
         importance * recency(&candidate.memory, newest, now) * f64::from(candidate.similarity)
     };
     candidates.sort_by(|a, b| score(b).total_cmp(&score(a)));
-    let mut chosen: Vec<&Candidate> = Vec::new();
     let mut memories: Vec<InjectedMemory> = Vec::new();
     for candidate in &candidates {
         if memories.len() >= settings.max_injected {
             break;
         }
-        if chosen.iter().any(|other| says_the_same(&other.memory.text, &candidate.memory.text)) {
+        if memories.iter().any(|other| says_the_same(&other.memory.text, &candidate.memory.text)) {
             continue;
         }
         if let Some(memory) = fitted(&memories, as_injected(candidate, now), settings) {
             memories.push(memory);
-            chosen.push(candidate);
         }
     }
     memories

@@ -185,8 +185,7 @@ async fn inject(proxy: &Proxy, call: &Call, request: &Bytes) -> Injected {
         let (hooks, call, body) = (proxy.hooks.clone(), call.clone(), request.clone());
         let inject = move || {
             let injected = hooks.inject(&call, &body).map_or(body, Bytes::from);
-            let with_tool =
-                hooks.offers_tool(&call).and_then(|scale| offered(&injected, call.shape, scale));
+            let with_tool = hooks.offers_tool(&call).and_then(|scale| offered(&injected, call.shape, scale));
             drop(turn);
             let has_tool = with_tool.is_some();
             Injected { body: with_tool.map_or(injected, Bytes::from), has_tool }
