@@ -9,7 +9,7 @@ use crate::digest::types::PresentCharacter;
 use crate::message::Message;
 use memories_document::Document;
 use memories_document::grammar::is_same_name;
-use memories_document::types::{Memory, Scope};
+use memories_document::types::Scope;
 use memories_record::Place;
 
 /// Maximum number of messages in one prompt.
@@ -18,16 +18,12 @@ const MAX_MESSAGES: usize = 60;
 /// Maximum number of characters in one prompt; a single message may be longer.
 const MAX_CHARS: usize = 24_000;
 
-/// The last message of a conversation that entries cover; 0 if there is none.
-pub(crate) fn cursor(memories: &[Memory], conversation: &str) -> u64 {
+/// The cursor of a scope: the last message of a conversation that its entries cover; 0 if there is none.
+pub(crate) fn cursor_in(document: &Document, scope: &Scope, conversation: &str) -> u64 {
     let tag = conversation_tag(conversation);
+    let memories = document.section(scope).map_or_else(Vec::new, |section| section.memories);
     let own = memories.iter().filter(|memory| memory.provenance.tags.contains(&tag));
     own.filter_map(|memory| memory.provenance.messages).map(|span| span.last).max().unwrap_or(0)
-}
-
-/// The [`cursor`] of a scope in a document.
-pub(crate) fn cursor_in(document: &Document, scope: &Scope, conversation: &str) -> u64 {
-    document.section(scope).map_or(0, |section| cursor(&section.memories, conversation))
 }
 
 /// Speech at a place after a message. The place has no name if that is unknown or shared with another place.

@@ -101,7 +101,7 @@ impl<'a> ChatRequest<'a> {
     /// The last messages with speech up to the user's last one, at most `limit`, oldest first. What the model says
     /// between its calls of tools does not count: other memories at each step would void what is cached of the steps.
     pub(crate) fn last_messages(&self, limit: usize) -> Vec<Message> {
-        let end = self.last_user_message().map_or(self.messages.len(), |user| user + 1);
+        let end = last_of_user(&self.turns()).map_or(self.messages.len(), |user| user + 1);
         let numbered = self.messages[..end].iter().enumerate().rev();
         let read = numbered.filter_map(|(at, (raw, _))| match serde_json::from_str(raw.get()).ok()? {
             Value::String(text) if self.input == Some(Input::Text) => Some(Message::plain(1, "user", &text)),
@@ -116,15 +116,6 @@ impl<'a> ChatRequest<'a> {
     fn range_of(&self, part: &str) -> Range<usize> {
         let start = part.as_ptr() as usize - self.text.as_ptr() as usize;
         start..start + part.len()
-    }
-
-    fn message_ranges(&self) -> Vec<Range<usize>> {
-        self.messages.iter().map(|(raw, _)| self.range_of(raw.get())).collect()
-    }
-
-    /// The index of the user's last message that does not contain tool results.
-    fn last_user_message(&self) -> Option<usize> {
-        last_of_user(&self.turns())
     }
 
     fn turns(&self) -> Vec<Turn> {
@@ -144,7 +135,7 @@ impl<'a> ChatRequest<'a> {
     /// The request without blocks from earlier insertions.
     fn without_blocks(&self) -> String {
         let mut edits: Vec<Edit> = Vec::new();
-        let ranges = self.message_ranges();
+        let ranges: Vec<_> = self.messages.iter().map(|(raw, _)| self.range_of(raw.get())).collect();
         for (at, (_, fields)) in self.messages.iter().enumerate() {
             let Some(content) = fields.get("content") else { continue };
             if matches!(role_of(fields).as_str(), "assistant" | "tool" | "function") {
