@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::errand::{Taken, errand};
 use crate::graph::Graph;
-use crate::report::MapReport;
+use crate::report::{MapReport, set};
 use crate::route::{Next, Route, up_to};
 use crate::stop::Stop;
 use memories_document::known_ways;
@@ -132,23 +132,15 @@ impl<'a> BestRun<'a> {
         let steps: Vec<Value> = stops.iter().map(|stop| step_json(graph, stop)).collect();
         let mut json = route_json(back, steps);
         let provenance = &self.memory.provenance;
-        if let Some(episode) = provenance.episode {
-            json["episode"] = json!(episode);
-        }
-        if let Some(score) = provenance.score {
-            json["score"] = json!(score);
-        }
+        set(&mut json, "episode", provenance.episode);
+        set(&mut json, "score", provenance.score);
         MapReport { text, json, is_known: true }
     }
 }
 
 fn step_json(graph: &Graph<'_>, stop: &Stop) -> Value {
     let mut step = json!({"action": stop.action, "done": stop.is_done});
-    if let Some(place) = stop.place {
-        step["place"] = graph.place_json(place);
-    }
-    if let Some(gain) = &stop.gain {
-        step["gain"] = json!(gain);
-    }
+    set(&mut step, "place", stop.place.map(|place| graph.place_json(place)));
+    set(&mut step, "gain", stop.gain.as_ref());
     step
 }

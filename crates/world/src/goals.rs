@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::best_run::BestRun;
 use crate::graph::Graph;
-use crate::report::MapReport;
+use crate::report::{MapReport, set};
 use memories_document::types::Scope;
 use memories_document::types::frame::one_line;
 use memories_notebook::Snapshot;
@@ -107,16 +107,11 @@ impl Goal {
             "gain": self.gain, "place": graph.place_json(self.place), "action": self.action,
             "in_best_run": self.in_best_run, "done": self.done,
         });
-        let known = [
-            ("episode", json!(self.episode)),
-            ("turn", json!(self.turn)),
-            ("writer", json!(self.writer)),
-            ("count", json!(self.count)),
-            ("failed", json!(self.failed)),
-        ];
-        for (key, known) in known.into_iter().filter(|(_, known)| !known.is_null()) {
-            value[key] = known;
-        }
+        set(&mut value, "episode", self.episode);
+        set(&mut value, "turn", self.turn);
+        set(&mut value, "writer", self.writer.as_ref());
+        set(&mut value, "count", self.count);
+        set(&mut value, "failed", self.failed);
         value
     }
 }

@@ -1,5 +1,6 @@
 //! Answers about the map, as text and as JSON.
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::graph::{Edge, Graph};
@@ -97,23 +98,16 @@ impl Graph<'_> {
             "episode": edge.way.episode,
             "turn": edge.way.turn,
         });
-        if !edge.way.after.is_empty() {
-            way["after"] = json!(edge.way.after);
-        }
-        if !edge.is_current {
-            way["led_elsewhere_since"] = json!(true);
-        }
-        if !edge.elsewhere.is_empty() {
-            let places = edge.elsewhere.iter().map(|at| self.place_json(self.places[*at].id));
-            way["sometimes_to"] = places.collect();
-        }
-        if let Some(refused) = &edge.refused {
-            way["refused_since"] =
-                json!({"episode": refused.episode, "turn": refused.turn, "reply": refused.reply});
-        }
-        if edge.is_deadly {
-            way["deadly"] = json!(true);
-        }
+        let elsewhere: Vec<Value> =
+            edge.elsewhere.iter().map(|at| self.place_json(self.places[*at].id)).collect();
+        let refused = edge.refused.as_ref();
+        let refused = refused
+            .map(|refused| json!({"episode": refused.episode, "turn": refused.turn, "reply": refused.reply}));
+        set(&mut way, "after", Some(&edge.way.after).filter(|after| !after.is_empty()));
+        set(&mut way, "led_elsewhere_since", (!edge.is_current).then_some(true));
+        set(&mut way, "sometimes_to", Some(elsewhere).filter(|elsewhere| !elsewhere.is_empty()));
+        set(&mut way, "refused_since", refused);
+        set(&mut way, "deadly", edge.is_deadly.then_some(true));
         way
     }
 
@@ -140,6 +134,13 @@ impl Graph<'_> {
             notes.push(format!("sometimes to {}", places.join(", ")));
         }
         notes.join("; ")
+    }
+}
+
+/// Adds a field to an object where there is a value for it.
+pub(super) fn set(object: &mut Value, key: &str, value: Option<impl Serialize>) {
+    if let Some(value) = value {
+        object[key] = json!(value);
     }
 }
 
