@@ -77,12 +77,8 @@ impl Agent {
     fn program(self) -> &'static str {
         match self {
             Agent::ClaudeCode => "claude",
-            Agent::Codex => "codex",
-            Agent::Gemini => "gemini",
-            Agent::Cursor => "cursor",
             Agent::Vscode => "code",
-            Agent::Hermes => "hermes",
-            Agent::Openclaw => "openclaw",
+            other => other.into(),
         }
     }
 
