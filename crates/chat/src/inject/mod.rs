@@ -12,7 +12,7 @@ pub mod block;
 mod choose;
 mod place;
 pub mod request;
-mod splice;
+pub(crate) mod splice;
 
 use std::sync::Arc;
 use std::time::Duration;

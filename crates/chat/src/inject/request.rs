@@ -13,12 +13,13 @@ use serde_json::value::RawValue;
 use crate::api_format::ApiFormat;
 use crate::inject::block::{GAP, InjectMode, find_block, is_block};
 use crate::inject::place::{Mark, Place, Turn, last_of_user, place};
-use crate::inject::splice::{Edit, apply_edits, escaped, quoted, raw_offset, without_element};
+use crate::inject::splice::{Edit, apply_edits, escaped, quoted, range_of, raw_offset, without_element};
 use crate::message::Message;
 use memories_document::types::json;
 use memories_document::types::model_text::ModelText;
 
-type Fields<'a> = HashMap<String, &'a RawValue>;
+/// The fields of an object as they stand in it.
+pub(crate) type Fields<'a> = HashMap<String, &'a RawValue>;
 
 /// The fields by which a client marks what is to be cached.
 const MARKS: [&str; 2] = ["cache_control", "prompt_cache_breakpoint"];
@@ -112,12 +113,6 @@ impl<'a> ChatRequest<'a> {
         said
     }
 
-    /// The byte range of a slice of the text.
-    fn range_of(&self, part: &str) -> Range<usize> {
-        let start = part.as_ptr() as usize - self.text.as_ptr() as usize;
-        start..start + part.len()
-    }
-
     fn turns(&self) -> Vec<Turn> {
         let turn = |(raw, fields): &(&RawValue, Fields<'_>)| {
             let content = fields.get("content").map_or("null", |content| content.get());
@@ -135,7 +130,7 @@ impl<'a> ChatRequest<'a> {
     /// The request without blocks from earlier insertions.
     fn without_blocks(&self) -> String {
         let mut edits: Vec<Edit> = Vec::new();
-        let ranges: Vec<_> = self.messages.iter().map(|(raw, _)| self.range_of(raw.get())).collect();
+        let ranges: Vec<_> = self.messages.iter().map(|(raw, _)| range_of(self.text, raw.get())).collect();
         for (at, (_, fields)) in self.messages.iter().enumerate() {
             let Some(content) = fields.get("content") else { continue };
             if matches!(role_of(fields).as_str(), "assistant" | "tool" | "function") {
@@ -164,12 +159,12 @@ impl<'a> ChatRequest<'a> {
         let raw = content.get();
         if raw.starts_with('"') {
             let found = find_block(&text_of(content)?)?;
-            let start = self.range_of(raw).start;
+            let start = range_of(self.text, raw).start;
             let range = start + raw_offset(raw, found.start)..start + raw_offset(raw, found.end);
             return Some((range, String::new()));
         }
         let parts: Vec<&RawValue> = serde_json::from_str(raw).ok()?;
-        let ranges: Vec<Range<usize>> = parts.iter().map(|part| self.range_of(part.get())).collect();
+        let ranges: Vec<Range<usize>> = parts.iter().map(|part| range_of(self.text, part.get())).collect();
         let is_ours = |part: &RawValue| {
             let part: Option<Value> = serde_json::from_str(part.get()).ok();
             let part = part.as_ref().and_then(Value::as_object).filter(|part| part.len() == 2);
@@ -184,7 +179,7 @@ impl<'a> ChatRequest<'a> {
     fn with_block(&self, block: &str, mode: InjectMode, format: ApiFormat) -> String {
         let format = if self.input.is_some() { ApiFormat::Responses } else { format };
         let insert = |at: usize, side| self.insert(self.messages[at].1["content"], block, side, format);
-        let range = |at: usize| self.range_of(self.messages[at].0.get());
+        let range = |at: usize| range_of(self.text, self.messages[at].0.get());
         let message = |role| format!("{{\"role\":\"{role}\",\"content\":{}}}", quoted(block));
         let is_text = self.input == Some(Input::Text);
         let edit = match place(&self.turns(), mode, format, self.keeps_turns(format)) {
@@ -216,7 +211,7 @@ impl<'a> ChatRequest<'a> {
     fn append_to_instructions(&self, block: &str, format: ApiFormat) -> Edit {
         let name = if format == ApiFormat::Responses { "instructions" } else { "system" };
         match self.fields.get(name) {
-            Some(own) if own.get() == "null" => (self.range_of(own.get()), quoted(block)),
+            Some(own) if own.get() == "null" => (range_of(self.text, own.get()), quoted(block)),
             Some(own) => self.insert(own, block, Side::End, format),
             None => {
                 let start = self.text.find('{').map_or(0, |at| at + 1);
@@ -227,7 +222,7 @@ impl<'a> ChatRequest<'a> {
 
     /// Inserts a block into a content, which is a text or a list of parts.
     fn insert(&self, content: &RawValue, block: &str, side: Side, format: ApiFormat) -> Edit {
-        let range = self.range_of(content.get());
+        let range = range_of(self.text, content.get());
         let is_text = content.get().starts_with('"');
         let parts: Vec<&RawValue> = serde_json::from_str(content.get()).unwrap_or_default();
         let (at, new) = match (side, parts.first().zip(parts.last())) {
@@ -237,10 +232,10 @@ impl<'a> ChatRequest<'a> {
                 (range.end - 1, escaped(&format!("{gap}{block}")))
             }
             (Side::Start, Some((first, _))) => {
-                (self.range_of(first.get()).start, format!("{},", part(block, format)))
+                (range_of(self.text, first.get()).start, format!("{},", part(block, format)))
             }
             (Side::End, Some((_, last))) => {
-                (self.range_of(last.get()).end, format!(",{}", part(block, format)))
+                (range_of(self.text, last.get()).end, format!(",{}", part(block, format)))
             }
             (_, None) => (range.start + 1, part(block, format)),
         };

@@ -3,10 +3,16 @@
 use std::ops::Range;
 
 /// A range of bytes, and what stands in its place.
-pub(super) type Edit = (Range<usize>, String);
+pub(crate) type Edit = (Range<usize>, String);
+
+/// The byte range of a slice of a text.
+pub(crate) fn range_of(text: &str, slice: &str) -> Range<usize> {
+    let start = slice.as_ptr() as usize - text.as_ptr() as usize;
+    start..start + slice.len()
+}
 
 /// The text with all edits.
-pub(super) fn apply_edits(text: &str, mut edits: Vec<Edit>) -> String {
+pub(crate) fn apply_edits(text: &str, mut edits: Vec<Edit>) -> String {
     edits.sort_by_key(|(range, _)| range.start);
     let mut out = String::with_capacity(text.len() + edits.iter().map(|(_, new)| new.len()).sum::<usize>());
     let mut done = 0;

@@ -4,23 +4,19 @@
 //! calls. Where the model did nothing but call it, a second request goes up with the results, for the client asked for
 //! an answer. Streams are passed on as they come, so they get no tool.
 
-use std::borrow::Cow;
-use std::collections::HashMap;
-
-use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::api_format::ApiFormat;
 use crate::extract::aspects::{TOOL, tool_schema};
+use crate::inject::request::Fields;
+use crate::inject::splice::{apply_edits, range_of};
 use memories_document::types::ImportanceScale;
-
-/// The fields of a request as they stand in it.
-type Fields<'a> = HashMap<Cow<'a, str>, &'a RawValue>;
 
 /// The request with the tool. `None` where its reply is streamed, where it asks for several replies, has a tool of that
 /// name, or lets the model choose none.
 pub(super) fn offered(request: &[u8], shape: ApiFormat, scale: ImportanceScale) -> Option<Vec<u8>> {
-    let fields: Fields<'_> = serde_json::from_slice(request).ok()?;
+    let request = std::str::from_utf8(request).ok()?;
+    let fields: Fields<'_> = serde_json::from_str(request).ok()?;
     let is = |name: &str, values: &[&str]| fields.get(name).is_none_or(|value| values.contains(&value.get()));
     let may_choose = fields.get("tool_choice").is_none_or(|choice| {
         let choice: Value = serde_json::from_str(choice.get()).unwrap_or_default();
@@ -32,17 +28,16 @@ pub(super) fn offered(request: &[u8], shape: ApiFormat, scale: ImportanceScale) 
     }
     let tool = tool_schema(shape, scale).to_string();
     let Some(tools) = fields.get("tools") else {
-        let begin = request.iter().position(|byte| *byte == b'{')? + 1;
-        return Some(spliced(request, begin, &format!("\"tools\":[{tool}],")));
+        return Some(spliced(request, request.find('{')? + 1, format!("\"tools\":[{tool}],")));
     };
     let known: Vec<Value> = serde_json::from_str(tools.get()).ok()?;
     let name = |tool: &Value| [&tool["name"], &tool["function"]["name"]].contains(&&json!(TOOL));
     if known.iter().any(name) {
         return None;
     }
-    let end = offset(request, tools.get()) + tools.get().len() - 1;
+    let end = range_of(request, tools.get()).end - 1;
     let comma = if known.is_empty() { "" } else { "," };
-    Some(spliced(request, end, &format!("{comma}{tool}")))
+    Some(spliced(request, end, format!("{comma}{tool}")))
 }
 
 /// A reply in which the model called the tool.
@@ -99,11 +94,10 @@ pub(super) fn without_calls(reply: &[u8], shape: ApiFormat) -> Option<Called> {
 
 /// The request with further messages at its end.
 pub(super) fn continued(request: &[u8], messages: &[Value]) -> Option<Vec<u8>> {
-    let fields: Fields<'_> = serde_json::from_slice(request).ok()?;
-    let before = fields.get("messages")?.get();
-    let end = offset(request, before) + before.len() - 1;
-    let texts: Vec<String> = messages.iter().map(|message| format!(",{message}")).collect();
-    Some(spliced(request, end, &texts.concat()))
+    let request = std::str::from_utf8(request).ok()?;
+    let fields: Fields<'_> = serde_json::from_str(request).ok()?;
+    let end = range_of(request, fields.get("messages")?.get()).end - 1;
+    Some(spliced(request, end, messages.iter().map(|message| format!(",{message}")).collect()))
 }
 
 /// Takes what is wanted out of a list; `None` where there is nothing.
@@ -112,13 +106,8 @@ fn take(items: &mut Vec<Value>, wanted: impl Fn(&Value) -> bool) -> Option<Vec<V
     (!taken.is_empty()).then_some(taken)
 }
 
-/// The place of a part in its whole.
-fn offset(whole: &[u8], part: &str) -> usize {
-    part.as_ptr() as usize - whole.as_ptr() as usize
-}
-
-fn spliced(bytes: &[u8], at: usize, inserted: &str) -> Vec<u8> {
-    [&bytes[..at], inserted.as_bytes(), &bytes[at..]].concat()
+fn spliced(text: &str, at: usize, inserted: String) -> Vec<u8> {
+    apply_edits(text, vec![(at..at, inserted)]).into_bytes()
 }
 
 #[cfg(test)]
