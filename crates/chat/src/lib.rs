@@ -55,7 +55,4 @@ mod settings;
 pub use conversation::Conversation;
 pub use error::ChatError;
 pub use message::Message;
-pub use settings::CALIBRATED;
-pub use settings::ChatSettings;
-pub use settings::ExtractMode;
-pub use settings::USUAL_THRESHOLD;
+pub use settings::{CALIBRATED, ChatSettings, ExtractMode, USUAL_THRESHOLD};

@@ -35,9 +35,7 @@ use prompt::{Subject, summarize};
 use select::{cursor_in, in_runs};
 use types::{FailedScope, journal_entry};
 
-pub use types::DigestReport;
-pub use types::Occasion;
-pub use types::PresentCharacter;
+pub use types::{DigestReport, Occasion, PresentCharacter};
 
 /// The summary of one run of messages.
 struct RunSummary {

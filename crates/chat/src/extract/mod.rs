@@ -39,9 +39,7 @@ use memories_store::journal::entry::{Entry, MemoryEntry};
 use aspects::{Aspect, TOOL, find, read_items};
 use count::{Counts, is_reply};
 
-pub use types::ExtractInput;
-pub use types::ExtractOutcome;
-pub use types::ExtractReport;
+pub use types::{ExtractInput, ExtractOutcome, ExtractReport};
 
 /// Extracts memories from conversations into a memory file.
 pub struct Extractor<'a> {

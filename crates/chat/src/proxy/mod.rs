@@ -34,8 +34,7 @@ use std::io;
 use std::net::TcpListener;
 use std::sync::Arc;
 
-pub use call::Call;
-pub use call::ChatHooks;
+pub use call::{Call, ChatHooks};
 pub use server::ProxySettings;
 pub use upstream::Upstream;
 
