@@ -252,30 +252,15 @@ impl Parts {
         let Attempt { action, count, episode, turn, reply, result, witnesses: _ } = attempt;
         let action = self.texts.number(action);
         let reply = self.texts.number(reply);
-        self.number(short(&[
-            json!(evidence::letter(list)),
-            json!(action),
-            json!(count),
-            json!(episode),
-            json!(turn),
-            json!(reply),
-            json!((!result.is_vain()).then_some(result)),
-        ]))
+        let result = (!result.is_vain()).then_some(result);
+        self.number(short(json!([evidence::letter(list), action, count, episode, turn, reply, result])))
     }
 
     fn number_of_way(&mut self, way: &Way) -> u32 {
         let Way { action, to, name: _, count, episode, turn, after, witnesses: _ } = way;
         let action = self.texts.number(action);
         let after: Vec<_> = after.iter().map(|opener| self.texts.number(opener)).collect();
-        self.number(short(&[
-            json!("w"),
-            json!(action),
-            json!(to),
-            json!(count),
-            json!(episode),
-            json!(turn),
-            json!(after),
-        ]))
+        self.number(short(json!(["w", action, to, count, episode, turn, after])))
     }
 
     fn number(&mut self, part: String) -> u32 {
@@ -324,10 +309,12 @@ fn memory_part(memory: &Memory) -> Box<RawValue> {
 }
 
 /// A list as JSON, without what says nothing at its end.
-fn short(list: &[Value]) -> String {
-    let says_nothing = |value: &Value| value.is_null() || *value == json!(0) || *value == json!([]);
-    let length = list.iter().rposition(|value| !says_nothing(value)).map_or(0, |last| last + 1);
-    json!(list[..length]).to_string()
+fn short(mut list: Value) -> String {
+    let says_nothing = |value: &mut Value| value.is_null() || *value == 0 || *value == json!([]);
+    if let Some(list) = list.as_array_mut() {
+        while list.pop_if(says_nothing).is_some() {}
+    }
+    list.to_string()
 }
 
 #[cfg(test)]
