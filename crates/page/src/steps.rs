@@ -10,7 +10,7 @@ use crate::strings::Strings;
 use memories_document::types::instant::Instant;
 use memories_record::stats::log::why;
 use memories_record::stats::tally::TurnEffect;
-use memories_store::journal::entry::{Entry, PlaceEntry};
+use memories_store::journal::entry::{Entry, PlaceEntry, PlayedTurn};
 
 /// The kind of a step, on the page a letter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -57,19 +57,22 @@ impl Step {
 
     /// The step of a line of the journal. `effect` says of a turn what it changed.
     pub(super) fn of(entry: &Entry<'_>, effect: Option<TurnEffect>, strings: &mut Strings) -> Step {
-        let turn = entry.turn.as_ref();
-        let kind = if turn.is_some() { StepKind::Turn } else { StepKind::Command };
-        let episode = turn.map_or(entry.episode, |turn| turn.episode);
+        let nothing = PlayedTurn::default();
+        let turn = entry.turn.as_ref().unwrap_or(&nothing);
+        let (kind, episode) = match entry.turn {
+            Some(_) => (StepKind::Turn, turn.episode),
+            None => (StepKind::Command, entry.episode),
+        };
         let time = entry.time.as_deref().and_then(Instant::of);
         let mut number = |text: &str| strings.number(text);
         let [command, outcome] =
             [&entry.command, &entry.outcome].map(|text| text.as_deref().unwrap_or_default());
         let reason = why(entry);
-        let place = |place: Option<&PlaceEntry<'_>>| place.and_then(|place| place.id);
+        let place = |place: &Option<PlaceEntry<'_>>| place.as_ref().and_then(|place| place.id);
         let effect = effect.unwrap_or_default();
         let flags = u8::from(effect.no_effect)
             + 2 * u8::from(effect.repeated)
-            + 4 * u8::from(turn.is_some_and(|turn| turn.died == Some(true)));
+            + 4 * u8::from(turn.died == Some(true));
         let memories: Vec<Value> = entry
             .parts()
             .map(|part| {
@@ -81,12 +84,12 @@ impl Step {
         let mut packed = vec![
             json!(kind),
             json!(episode),
-            json!(turn.and_then(|turn| turn.turn)),
+            json!(turn.turn),
             json!(time.map(|_| 0)),
-            json!(number(turn.and_then(|turn| turn.action.as_deref()).unwrap_or_default())),
-            json!(turn.and_then(|turn| place(turn.location_before.as_ref()))),
-            json!(turn.and_then(|turn| place(turn.location_after.as_ref()))),
-            json!(turn.and_then(|turn| turn.score_after)),
+            json!(number(turn.action.as_deref().unwrap_or_default())),
+            json!(place(&turn.location_before)),
+            json!(place(&turn.location_after)),
+            json!(turn.score_after),
             json!(flags),
             json!(number(outcome)),
             json!(number(&reason)),
@@ -98,13 +101,8 @@ impl Step {
         while packed.len() > 1 && packed.last().is_some_and(is_empty) {
             packed.pop();
         }
-        Step {
-            is_turn: turn.is_some() && entry.resolves.is_none(),
-            episode,
-            turn: turn.and_then(|turn| turn.turn),
-            time: time.map(Instant::as_second),
-            packed,
-        }
+        let is_turn = entry.turn.is_some() && entry.resolves.is_none();
+        Step { is_turn, episode, turn: turn.turn, time: time.map(Instant::as_second), packed }
     }
 
     /// The list that the page reads. `last` is the time of the step before, and becomes that of this one.
