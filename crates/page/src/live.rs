@@ -81,7 +81,6 @@ impl Live {
         let snapshot = Snapshot::read(&store)?;
         let present = Present::of(&store, &snapshot, read.stats, descriptions, &limits.at(&now));
         let present = present.with_map(&snapshot, &world.gone_places());
-        let (revision, is_stale, looks) = (0, false, LOOKS);
         Ok(Live {
             store,
             page,
@@ -92,11 +91,11 @@ impl Live {
             tally,
             present,
             data: None,
-            revision,
-            is_stale,
+            revision: 0,
+            is_stale: false,
             snapshot,
             lines,
-            looks,
+            looks: LOOKS,
         })
     }
 

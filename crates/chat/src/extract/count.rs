@@ -64,15 +64,13 @@ impl LastReply {
     fn of(messages: &[Message], counts: &Counts) -> Option<LastReply> {
         let said = said(messages);
         let at = said.len().checked_sub(2)?;
-        let Counts { turns, extracted, .. } = *counts;
-        let (before, question, turn) = (hash(&said[..at]), hash(&said[at..=at]), hash(&said[at..]));
         Some(LastReply {
             at,
-            before,
-            question,
-            turn,
-            turns,
-            extracted,
+            before: hash(&said[..at]),
+            question: hash(&said[at..=at]),
+            turn: hash(&said[at..]),
+            turns: counts.turns,
+            extracted: counts.extracted,
             waiting: counts.waiting.len(),
             line: None,
         })

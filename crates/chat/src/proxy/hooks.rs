@@ -349,10 +349,6 @@ mod tests {
     use memories_search::embedded::StaticModel;
     use memories_store::Store;
 
-    fn hooks(folder: &std::path::Path) -> MemoryHooks {
-        hooks_of(folder, ExtractMode::OnSave, None)
-    }
-
     fn hooks_of(folder: &std::path::Path, mode: ExtractMode, model: Option<Box<dyn Model>>) -> MemoryHooks {
         let store = Store::open(folder.join("Memories.md"), Duration::from_secs(5)).unwrap();
         let settings = ChatSettings { mode, ..ChatSettings::default() };
@@ -413,7 +409,7 @@ mod tests {
     #[test]
     fn of_too_many_conversations_the_last_ones_are_saved() {
         let folder = tempfile::tempdir().unwrap();
-        let hooks = hooks(folder.path());
+        let hooks = hooks_of(folder.path(), ExtractMode::OnSave, None);
         let request = json!({"messages": [{"role": "user", "content": "Hello."}]}).to_string();
         let reply = json!({"role": "assistant", "content": "Good day."});
         for number in 0..MAX_UNSAVED + 5 {
