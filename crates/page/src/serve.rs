@@ -266,8 +266,7 @@ async fn route(door: &Arc<Door>, parts: &Parts, sends_token: bool, body: Body) -
     match (&parts.method, parts.uri.path()) {
         (&Method::GET, "/") => typed("text/html; charset=utf-8", html::live(&door.page)),
         (&Method::GET, "/data") => {
-            let door = door.clone();
-            blocking(door.clone(), move || {
+            blocking(door, |door| {
                 // The last data that was read is better than none, and the watch reports the error.
                 let _ = door.look();
                 typed("application/json", lock(&door.live).data())
@@ -282,8 +281,8 @@ async fn route(door: &Arc<Door>, parts: &Parts, sends_token: bool, body: Body) -
             }
         },
         (&Method::GET, "/search") => {
-            let (door, question) = (door.clone(), parameter(parts, "q").unwrap_or_default());
-            blocking(door.clone(), move || search(&door, &question)).await
+            let question = parameter(parts, "q").unwrap_or_default();
+            blocking(door, move |door| search(door, &question)).await
         }
         (&Method::POST, "/edit") => edit(door, parts, sends_token, body).await,
         (_, "/" | "/data" | "/events" | "/search" | "/edit") => failed(
@@ -362,8 +361,7 @@ async fn edit(door: &Arc<Door>, parts: &Parts, sends_token: bool, body: Body) ->
         Ok(read) => read,
         Err(error) => return failed(StatusCode::PAYLOAD_TOO_LARGE, &error.to_string(), None),
     };
-    let door = door.clone();
-    blocking(door.clone(), move || match lock(&door.edits).make(&body) {
+    blocking(door, move |door| match lock(&door.edits).make(&body) {
         Ok(said) => typed("application/json", json!({"version": 1, "message": said}).to_string()),
         Err(error) => refusal_of(&error),
     })
@@ -371,9 +369,10 @@ async fn edit(door: &Arc<Door>, parts: &Parts, sends_token: bool, body: Body) ->
 }
 
 /// Does work that takes its time, beside that of few others: what they make is held until it is read.
-async fn blocking(door: Arc<Door>, work: impl FnOnce() -> Response + Send + 'static) -> Response {
+async fn blocking(door: &Arc<Door>, work: impl FnOnce(&Door) -> Response + Send + 'static) -> Response {
     let _working = door.working.acquire().await;
-    spawn_blocking(work)
+    let door = door.clone();
+    spawn_blocking(move || work(&door))
         .await
         .unwrap_or_else(|_| failed(StatusCode::INTERNAL_SERVER_ERROR, "the work broke off", None))
 }
