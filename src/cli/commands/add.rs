@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::cli::commands::common::{resolve_or_new, warn_of_secrets};
+use crate::cli::commands::common::warn_of_secrets;
 use crate::cli::commands::memory_args::{JsonFields, MemoryArgs};
 use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
@@ -84,8 +84,7 @@ pub(crate) const FACTS: Facts = Facts {
 pub fn run(mut cli: Cli<'_>, args: AddArgs) -> Result<u8, Failure> {
     args.writer.override_settings(&mut cli);
     let notebook = cli.notebook()?;
-    let (scope, called) =
-        resolve_or_new(&cli.settings.working_folder, notebook.store(), &args.scope, args.new_place)?;
+    let (scope, called) = cli.scope_or_new(&args.scope, args.new_place)?;
     let (mut speaker, mut name, mut about) = (args.speaker, args.name, args.about);
     let mut given = args.memory;
     given.text = given.text.or(args.words);

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::cli::commands::common::{counted, no_section, resolve_scope};
+use crate::cli::commands::common::{counted, no_section};
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
@@ -54,8 +54,7 @@ pub(crate) const FACTS: Facts = Facts::of(Group::Correct);
 pub fn run(mut cli: Cli<'_>, args: AdoptArgs) -> Result<u8, Failure> {
     let AdoptArgs { scopes, all, title, author, dry_run } = args;
     let notebook = cli.notebook()?;
-    let resolve = |name: &String| resolve_scope(&cli.settings.working_folder, notebook.store(), name);
-    let named = scopes.iter().map(resolve).collect::<Result<Vec<Scope>, Failure>>()?;
+    let named = scopes.iter().map(|name| cli.scope(name)).collect::<Result<Vec<Scope>, Failure>>()?;
     let (adopted, _) = cli.edit(&notebook, "adopt", dry_run, |draft| {
         let known = draft.files.scopes();
         if let Some(unknown) = named.iter().find(|scope| !known.contains(scope)) {

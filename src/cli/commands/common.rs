@@ -9,7 +9,6 @@ use serde_json::json;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use crate::cli::ui::Ui;
-use crate::cli::working_folder::WorkingFolder;
 use memories_document::nearest;
 use memories_document::types::{Memory, Scope, ScopeName, did_you_mean};
 use memories_llm::redact::redact;
@@ -38,42 +37,53 @@ pub(crate) fn read_existing(store: &Store) -> Result<String, Failure> {
     })
 }
 
-/// Parses scopes of the command line.
-pub(crate) fn parse_scopes(folder: &WorkingFolder, names: &[String]) -> Result<Vec<ScopeName>, Failure> {
-    names.iter().map(|name| folder.scope_name(name)).collect()
-}
-
-/// Resolves a scope of the command line. A name must belong to exactly one place.
-pub(crate) fn resolve_scope(folder: &WorkingFolder, store: &Store, name: &str) -> Result<Scope, Failure> {
-    match folder.scope_name(name)?.existing() {
-        ScopeName::Scope(scope) => Ok(scope),
-        name => Ok(scopes(&Snapshot::read(store)?, &[name])?.remove(0)),
+impl Cli<'_> {
+    /// Parses scopes of the command line.
+    pub(crate) fn scope_names(&self, names: &[String]) -> Result<Vec<ScopeName>, Failure> {
+        names.iter().map(|name| self.settings.working_folder.scope_name(name)).collect()
     }
-}
 
-/// As [`resolve_scope`], with the name or id that the caller gave the place. No scope where no place has that name,
-/// and `new_place` or an id of the caller's allows that.
-pub(crate) fn resolve_or_new(
-    folder: &WorkingFolder,
-    store: &Store,
-    name: &str,
-    new_place: bool,
-) -> Result<(Option<Scope>, String), Failure> {
-    let (called, is_own_id) = match name.parse() {
-        Ok(ScopeName::Place(id)) => (id, true),
-        _ => (name.trim().to_owned(), false),
-    };
-    let failure = match resolve_scope(folder, store, name) {
-        Ok(scope) => return Ok((Some(scope), called)),
-        Err(failure) => failure,
-    };
-    match failure.cause.downcast_ref::<RecallError>() {
-        Some(RecallError::UnknownName { .. }) if new_place || is_own_id => Ok((None, called)),
-        Some(RecallError::UnknownName { .. }) => {
-            let own = own_id(&called);
-            Err(failure.hint(format!("a new place may have an id of your own: `{own}`")).hint(NEW_PLACE))
+    /// Resolves a scope of the command line. A name must belong to exactly one place.
+    pub(crate) fn scope(&self, name: &str) -> Result<Scope, Failure> {
+        match self.settings.working_folder.scope_name(name)?.existing() {
+            ScopeName::Scope(scope) => Ok(scope),
+            name => Ok(scopes(&Snapshot::read(&self.store()?)?, &[name])?.remove(0)),
         }
-        _ => Err(failure),
+    }
+
+    /// As [`Cli::scope`], with the name or id that the caller gave the place. No scope where no place has that name,
+    /// and `new_place` or an id of the caller's allows that.
+    pub(crate) fn scope_or_new(
+        &self,
+        name: &str,
+        new_place: bool,
+    ) -> Result<(Option<Scope>, String), Failure> {
+        let (called, is_own_id) = match name.parse() {
+            Ok(ScopeName::Place(id)) => (id, true),
+            _ => (name.trim().to_owned(), false),
+        };
+        let failure = match self.scope(name) {
+            Ok(scope) => return Ok((Some(scope), called)),
+            Err(failure) => failure,
+        };
+        match failure.cause.downcast_ref::<RecallError>() {
+            Some(RecallError::UnknownName { .. }) if new_place || is_own_id => Ok((None, called)),
+            Some(RecallError::UnknownName { .. }) => {
+                let own = own_id(&called);
+                Err(failure.hint(format!("a new place may have an id of your own: `{own}`")).hint(NEW_PLACE))
+            }
+            _ => Err(failure),
+        }
+    }
+
+    /// The scopes that the arguments name, each of which the file has.
+    pub(crate) fn existing_scopes(&self, names: &[String]) -> Result<Vec<Scope>, Failure> {
+        if names.is_empty() {
+            return Ok(Vec::new());
+        }
+        let names = self.scope_names(names)?.into_iter().map(ScopeName::existing);
+        let found = read_scopes(&self.store()?, &names.collect::<Vec<_>>())?;
+        Ok(found.into_iter().map(|(scope, _)| scope).collect())
     }
 }
 
@@ -113,19 +123,6 @@ pub(crate) fn near_section(scope: &Scope, known: impl Iterator<Item = impl Borro
     let ids = ids.map(|(_, id)| id).filter(|id| !is_above(id));
     let near = nearest(id, ids, NEAR_SECTIONS);
     did_you_mean(&near.into_iter().map(|id| format!("{kind}:{id}")).collect::<Vec<_>>())
-}
-
-/// The scopes that the arguments name, each of which the file has.
-pub(crate) fn find_scopes(
-    folder: &WorkingFolder,
-    store: &Store,
-    names: &[String],
-) -> Result<Vec<Scope>, Failure> {
-    if names.is_empty() {
-        return Ok(Vec::new());
-    }
-    let names: Vec<ScopeName> = parse_scopes(folder, names)?.into_iter().map(ScopeName::existing).collect();
-    Ok(scopes(&Snapshot::read(store)?, &names)?)
 }
 
 /// Items of an inventory as they were listed, without blank ones.

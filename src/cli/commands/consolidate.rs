@@ -8,7 +8,7 @@ use crate::ask::consolidate::{
     AppliedPlan, Candidates, FEWEST, ProposedPlan, apply_plan, candidates, note, propose,
 };
 use crate::ask::plan::Plan;
-use crate::cli::commands::common::{counted, resolve_scope};
+use crate::cli::commands::common::counted;
 use crate::cli::commands::consolidate_grown::{self, Asked};
 use crate::cli::commands::consolidate_plan::{MIN_PLAN_TOKENS, given_in, quoted, render};
 use crate::cli::commands::model_args::{ModelArgs, no_model};
@@ -84,7 +84,7 @@ pub fn run(mut cli: Cli<'_>, args: ConsolidateArgs) -> Result<u8, Failure> {
         return consolidate_grown::run(cli, plan.as_deref(), apply, Asked { model, left: max_calls });
     }
     let notebook = cli.notebook()?;
-    let scope = resolve_scope(&cli.settings.working_folder, notebook.store(), &scope.unwrap_or_default())?;
+    let scope = cli.scope(&scope.unwrap_or_default())?;
     let files = notebook.read()?;
     let candidates = candidates(&files, &scope);
     let objects = |memory| {

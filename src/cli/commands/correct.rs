@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use strum::VariantNames as _;
 
-use crate::cli::commands::common::{resolve_scope, warn_of_secrets};
+use crate::cli::commands::common::warn_of_secrets;
 use crate::cli::commands::memory_args::JsonFields;
 use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
@@ -82,9 +82,7 @@ pub fn run(
     args.writer.override_settings(&mut cli);
     let (command, notebook): (&str, _) = (name.into(), cli.notebook()?);
     let dated = match scope {
-        Some(scope) => {
-            vec![from_flags(resolve_scope(&cli.settings.working_folder, notebook.store(), &scope)?)?]
-        }
+        Some(scope) => vec![from_flags(cli.scope(&scope)?)?],
         None if cli.ui.stdin_is_terminal() => {
             let failure = Failure::usage("no correction is given");
             return Err(failure.hint(format!(
@@ -94,9 +92,7 @@ pub fn run(
         None => {
             let text =
                 cli.read_input("corrections as a JSON object or list, or name a scope; see `--help`")?;
-            let folder = &cli.settings.working_folder;
-            let resolve = |name: &str| resolve_scope(folder, notebook.store(), name);
-            from_json(name, &text, resolve, |warning| cli.ui.warning(&warning))?
+            from_json(&mut cli, name, &text)?
         }
     };
     let (corrections, moments): (Vec<Correction>, Vec<Moment>) = dated.into_iter().unzip();
@@ -151,12 +147,11 @@ fn check_moment(correction: &Correction, moment: &Moment) -> Result<(), Failure>
     Err(failure.hint("leave them out, or set the status `superseded`"))
 }
 
-/// The corrections of a JSON text; `resolve` finds the scope of a name.
+/// The corrections of a JSON text.
 fn from_json(
+    cli: &mut Cli<'_>,
     called: CorrectionName,
     text: &str,
-    resolve: impl Fn(&str) -> Result<Scope, Failure>,
-    mut warn: impl FnMut(String),
 ) -> Result<Vec<(Correction, Moment)>, Failure> {
     const HINT: &str = "`memories supersede --help` shows the form of each correction";
     let value: Value =
@@ -172,12 +167,12 @@ fn from_json(
     for value in &list {
         let fields = JsonFields::of(value, HINT)?;
         let name = name_of(&fields)?.unwrap_or(called);
-        let correction = one_from_json(name, &fields, &resolve)?;
+        let correction = one_from_json(cli, name, &fields)?;
         let strikes = !matches!(name, CorrectionName::Link | CorrectionName::Forget | CorrectionName::Rename);
         if strikes {
             fields.expect(&["episode", "turn"]);
         }
-        fields.unknown(name.into()).into_iter().for_each(&mut warn);
+        cli.ui.warnings(&fields.unknown(name.into()));
         corrections.push((correction, if strikes { fields.moment()? } else { Moment::default() }));
     }
     Ok(corrections)
@@ -191,9 +186,9 @@ fn name_of(fields: &JsonFields<'_>) -> Result<Option<CorrectionName>, Failure> {
 }
 
 fn one_from_json(
+    cli: &Cli<'_>,
     name: CorrectionName,
     fields: &JsonFields<'_>,
-    resolve: impl Fn(&str) -> Result<Scope, Failure>,
 ) -> Result<Correction, Failure> {
     let scope = fields.required("scope")?;
     let line_of =
@@ -201,11 +196,11 @@ fn one_from_json(
     let line = line_of("line")?;
     let many = || {
         let titles = fields.read("titles", texts)?.unwrap_or_default();
-        Ok::<_, Failure>(targets(&resolve(&scope)?, &titles, line))
+        Ok::<_, Failure>(targets(&cli.scope(&scope)?, &titles, line))
     };
     let one = || {
         let title = fields.required("title")?;
-        Ok::<_, Failure>(target(&resolve(&scope)?, &title, line))
+        Ok::<_, Failure>(target(&cli.scope(&scope)?, &title, line))
     };
     Ok(match name {
         CorrectionName::Supersede => Correction::Supersede(many()?, Box::new(fields.memory()?)),
@@ -224,11 +219,11 @@ fn one_from_json(
             }
         }
         CorrectionName::Link => {
-            let other_scope = resolve(&fields.read("in", text)?.unwrap_or_else(|| scope.clone()))?;
+            let other_scope = cli.scope(&fields.read("in", text)?.unwrap_or_else(|| scope.clone()))?;
             let other = target(&other_scope, &fields.required("other")?, line_of("other_line")?);
             Correction::Link(one()?, other)
         }
         CorrectionName::Forget => Correction::Forget(one()?),
-        CorrectionName::Rename => Correction::Rename(resolve(&scope)?, fields.required("name")?),
+        CorrectionName::Rename => Correction::Rename(cli.scope(&scope)?, fields.required("name")?),
     })
 }

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::cli::commands::common::resolve_or_new;
 use crate::cli::commands::conversation_args::read_conversation;
 use crate::cli::commands::memory_args::bare_tag;
 use crate::cli::commands::model_args::{ModelArgs, no_model};
@@ -13,7 +12,6 @@ use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::{Failure, FailureKind};
-use crate::cli::working_folder::WorkingFolder;
 use memories_chat::digest::{DigestReport, Digester, Occasion, PresentCharacter};
 use memories_document::types::frame::{INDENT, indented, one_line};
 use memories_document::types::{MemoryObject, Scope, is_id};
@@ -132,9 +130,7 @@ pub fn run(mut cli: Cli<'_>, args: DigestArgs) -> Result<u8, Failure> {
     let conversation = read_conversation(&mut cli, &conversation, id)?;
     let notebook = cli.notebook()?;
     let occasion = match (exit, event) {
-        (Some(place), _) => {
-            exit_of(&cli.settings.working_folder, notebook.store(), &place, new_place, present)?
-        }
+        (Some(place), _) => exit_of(&cli, &place, new_place, present)?,
         (None, event) => {
             let tags = tags.iter().map(|tag| bare_tag(tag)).filter(|tag| !tag.is_empty()).collect();
             Occasion::Event { kind: event.unwrap_or_default(), related, tags }
@@ -165,13 +161,12 @@ pub fn run(mut cli: Cli<'_>, args: DigestArgs) -> Result<u8, Failure> {
 
 /// The occasion of leaving a place.
 fn exit_of(
-    folder: &WorkingFolder,
-    store: &Store,
+    cli: &Cli<'_>,
     name: &str,
     new_place: bool,
     present: Vec<PresentCharacter>,
 ) -> Result<Occasion, Failure> {
-    match resolve_or_new(folder, store, name, new_place)? {
+    match cli.scope_or_new(name, new_place)? {
         (Some(Scope::Location(id)), _) => Ok(Occasion::Exit(id, present)),
         (None, called) => Ok(Occasion::ExitNew(called, present)),
         (Some(other), _) => Err(Failure::usage(format!("{other} is not a place"))

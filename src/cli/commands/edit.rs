@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::json;
 
 use crate::cli::commands::check::problem_json;
-use crate::cli::commands::common::{counted, no_section, resolve_scope};
+use crate::cli::commands::common::{counted, no_section};
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
@@ -41,7 +41,7 @@ pub(crate) const FACTS: Facts = Facts::of(Group::Correct);
 pub fn run(mut cli: Cli<'_>, args: EditArgs) -> Result<u8, Failure> {
     let EditArgs { scope } = args;
     let notebook = cli.notebook()?;
-    let scope = resolve_scope(&cli.settings.working_folder, notebook.store(), &scope)?;
+    let scope = cli.scope(&scope)?;
     let (old, memories) = section(&notebook, &scope)?;
     let shown = old.trim_start_matches(BYTE_ORDER_MARK);
     let left = notebook.store().tidy_working_copies(&memories)?;

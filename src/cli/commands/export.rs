@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use crate::cli::commands::common::{counted, no_section, read_existing, resolve_scope};
+use crate::cli::commands::common::{counted, no_section, read_existing};
 #[cfg(feature = "formats")]
 use crate::cli::commands::export_foreign::ForeignExport;
 use crate::cli::commands::export_format::{ExportFormat, ForeignTarget, TARGETS};
@@ -116,7 +116,7 @@ pub fn run(mut cli: Cli<'_>, args: ExportArgs) -> Result<u8, Failure> {
         let failure = Failure::user(format!("`{}` {what}", output.display()));
         return Err(failure.hint("export to another file"));
     }
-    let wanted = wanted(&cli, store, &scopes)?;
+    let wanted = wanted(&cli, &scopes)?;
     let (sections, free_lines) = sections(&notebook, &wanted, live)?;
     let bytes = transfer::write(&sections, format)?;
     let existing = if force { Existing::Replace } else { Existing::Keep };
@@ -138,8 +138,8 @@ pub fn run(mut cli: Cli<'_>, args: ExportArgs) -> Result<u8, Failure> {
     Ok(0)
 }
 
-fn wanted(cli: &Cli<'_>, store: &Store, scopes: &[String]) -> Result<Vec<Scope>, Failure> {
-    scopes.iter().map(|name| resolve_scope(&cli.settings.working_folder, store, name)).collect()
+fn wanted(cli: &Cli<'_>, scopes: &[String]) -> Result<Vec<Scope>, Failure> {
+    scopes.iter().map(|name| cli.scope(name)).collect()
 }
 
 #[cfg(feature = "formats")]
@@ -150,7 +150,7 @@ fn run_foreign(
     scopes: &[String],
 ) -> Result<u8, Failure> {
     let notebook = cli.notebook()?;
-    let wanted = wanted(&cli, notebook.store(), scopes)?;
+    let wanted = wanted(&cli, scopes)?;
     let (mut sections, _) = sections(&notebook, &wanted, true)?;
     transfer::mask_sections(&mut sections);
     if target != ForeignTarget::Obsidian

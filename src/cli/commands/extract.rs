@@ -6,7 +6,7 @@ use serde_json::json;
 
 use strum::VariantNames as _;
 
-use crate::cli::commands::common::{counted, resolve_scope};
+use crate::cli::commands::common::counted;
 use crate::cli::commands::conversation_args::{given_id, no_conversation, read_conversation};
 use crate::cli::commands::model_args::ModelArgs;
 use crate::cli::commands::viewer_args::WitnessArgs;
@@ -130,9 +130,7 @@ pub fn run(mut cli: Cli<'_>, args: ExtractArgs) -> Result<u8, Failure> {
         model.forbid_untrusted(&cli)?;
     }
     let notebook = cli.notebook()?;
-    let scope = scope
-        .map(|scope| resolve_scope(&cli.settings.working_folder, notebook.store(), &scope))
-        .transpose()?;
+    let scope = scope.map(|scope| cli.scope(&scope)).transpose()?;
     let mut settings = ChatSettings { importance_scale: scale, ..cli.settings.chat.clone() };
     settings.mode = mode.unwrap_or(settings.mode);
     settings.every = every.unwrap_or(settings.every);

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use strum::VariantNames as _;
 
-use crate::cli::commands::common::{counted, resolve_scope};
+use crate::cli::commands::common::counted;
 use crate::cli::commands::export::format_of;
 #[cfg(feature = "formats")]
 use crate::cli::commands::foreign::{self, Foreign};
@@ -109,10 +109,7 @@ pub(crate) const FACTS: Facts = Facts {
 pub fn run(mut cli: Cli<'_>, args: ImportArgs) -> Result<u8, Failure> {
     let ImportArgs { input, format, from, on_conflict, into, new_places, keep_secrets, dry_run } = args;
     let notebook = cli.notebook()?;
-    let fallback = into
-        .as_deref()
-        .map(|name| resolve_scope(&cli.settings.working_folder, notebook.store(), name))
-        .transpose()?;
+    let fallback = into.map(|name| cli.scope(&name)).transpose()?;
     let Input { source, format, is_foreign } =
         find(&mut cli, &input, Wanted { format, from: from.as_deref(), keep_secrets })?;
     let new_places = new_places || is_foreign;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
-use crate::cli::commands::common::{counted, find_scopes};
+use crate::cli::commands::common::counted;
 use crate::cli::commands::selection_args::SelectionArgs;
 use crate::cli::commands::viewer_args::ViewerArgs;
 use crate::cli::context::Cli;
@@ -18,7 +18,6 @@ use memories_chat::inject::{Injected, Injector};
 use memories_document::types::MemoryObject;
 use memories_document::types::model_text::ModelText;
 use memories_notebook::{MemoryObjects, SharedSnapshot};
-use memories_store::Store;
 
 /// Insert memories into a chat request, from stdin to stdout
 #[derive(Debug, clap::Args)]
@@ -90,7 +89,7 @@ pub fn run(mut cli: Cli<'_>, args: InjectArgs) -> Result<u8, Failure> {
     }
     let request = cli.read_bytes()?;
     let store = cli.store()?;
-    let settings = settings_of(&cli, &store, args)?;
+    let settings = settings_of(&cli, args)?;
     let files = Arc::new(SharedSnapshot::new(store));
     let injected = if cli.settings.chat.use_memory {
         let embedder = cli.embedder()?;
@@ -139,7 +138,7 @@ impl<'a> InjectedObject<'a> {
     }
 }
 
-fn settings_of(cli: &Cli<'_>, store: &Store, args: InjectArgs) -> Result<ChatSettings, Failure> {
+fn settings_of(cli: &Cli<'_>, args: InjectArgs) -> Result<ChatSettings, Failure> {
     let InjectArgs {
         mode,
         shape: _,
@@ -164,7 +163,7 @@ fn settings_of(cli: &Cli<'_>, store: &Store, args: InjectArgs) -> Result<ChatSet
     settings.threshold = min_similarity.unwrap_or(settings.threshold);
     selection.apply_to(&mut settings);
     if !scopes.is_empty() {
-        settings.filter.scopes = find_scopes(&cli.settings.working_folder, store, &scopes)?;
+        settings.filter.scopes = cli.existing_scopes(&scopes)?;
     }
     Ok(settings)
 }

@@ -1,6 +1,5 @@
 //! `link`: links two memories to each other.
 
-use crate::cli::commands::common::resolve_scope;
 use crate::cli::commands::correct::{self, CorrectionArgs, CorrectionName, JSON_HELP, target};
 use crate::cli::context::Cli;
 use crate::cli::facts::{Candidates, Facts, Group};
@@ -49,8 +48,7 @@ pub(crate) const FACTS: Facts = Facts {
 pub fn run(cli: Cli<'_>, args: LinkArgs) -> Result<u8, Failure> {
     let LinkArgs { scope, title, other, other_scope, other_line, correction } = args;
     let line = correction.line;
-    let resolve = |name: String| resolve_scope(&cli.settings.working_folder, &cli.store()?, &name);
-    let other_scope = other_scope.map(resolve).transpose()?;
+    let other_scope = other_scope.map(|name| cli.scope(&name)).transpose()?;
     correct::run(cli, CorrectionName::Link, correction, scope, |scope| {
         let other_scope = other_scope.unwrap_or_else(|| scope.clone());
         let one = target(&scope, &title.unwrap_or_default(), line);

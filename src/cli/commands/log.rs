@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use strum::VariantNames as _;
 
-use crate::cli::commands::common::{counted, resolve_scope};
+use crate::cli::commands::common::counted;
 use crate::cli::commands::memory_args::episode_number;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Candidates, Facts, Group};
@@ -81,7 +81,7 @@ pub fn run(mut cli: Cli<'_>, args: LogArgs) -> Result<u8, Failure> {
     let LogArgs { lines, place, outcome, episode, follow } = args;
     let store = cli.store()?;
     let filter = LogFilter {
-        scope: place.map(|place| resolve_scope(&cli.settings.working_folder, &store, &place)).transpose()?,
+        scope: place.map(|place| cli.scope(&place)).transpose()?,
         outcome,
         episode: episode.as_deref().map(episode_number).transpose()?,
     };

@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::cli::commands::common::resolve_scope;
 use crate::cli::commands::model_args::ModelArgs;
 use crate::cli::commands::selection_args::SelectionArgs;
 use crate::cli::commands::token::{bind, check_remote, token_of};
@@ -140,10 +139,7 @@ pub fn run(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
     let upstream = Upstream::new(&upstream)
         .map_err(|error| Failure::usage(error).hint("give it as `--upstream https://api.openai.com`"))?;
     let store = cli.store()?;
-    let scopes = scopes
-        .iter()
-        .map(|scope| resolve_scope(&cli.settings.working_folder, &store, scope))
-        .collect::<Result<_, _>>()?;
+    let scopes = scopes.iter().map(|scope| cli.scope(scope)).collect::<Result<_, _>>()?;
     let choice = model.choose(&mut cli)?;
     cli.ui.notices(&choice.notice);
     let mut settings = cli.settings.chat.clone();

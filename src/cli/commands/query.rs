@@ -8,7 +8,6 @@ use serde_json::json;
 
 use crate::ask::answer::memories_to_read;
 use crate::cli::as_of::AsOfArgs;
-use crate::cli::commands::common::find_scopes;
 use crate::cli::commands::memory_args::{bare_tag, episode_number};
 use crate::cli::commands::model_args::ModelArgs;
 use crate::cli::commands::query::hits::{HitObjects, Listing, with_missing_phrase};
@@ -18,7 +17,6 @@ use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use crate::cli::values::{parse_count, parse_number, parse_own_importance, parse_time};
-use crate::cli::working_folder::WorkingFolder;
 use memories_document::types::{Category, Status};
 use memories_notebook::{MemoryObjects, SharedSnapshot};
 use memories_search::filter::{Filter, MemoryKind};
@@ -157,7 +155,7 @@ pub fn run(mut cli: Cli<'_>, args: QueryArgs) -> Result<u8, Failure> {
     } = args;
     viewer.read_for(&mut cli);
     let store = cli.store()?;
-    let filter = filter_of(&cli.settings.working_folder, &store, filter)?;
+    let filter = filter_of(&cli, filter)?;
     let usual = if by_time { HITS_BY_TIME } else { cli.settings.search_results.max(1) };
     let limit = number.unwrap_or(usual);
     let embedder = cli.embedder()?;
@@ -194,11 +192,7 @@ pub fn run(mut cli: Cli<'_>, args: QueryArgs) -> Result<u8, Failure> {
     Listing::of(&mut found, max_tokens, explain).show(cli.ui, &found)
 }
 
-fn filter_of(
-    folder: &WorkingFolder,
-    store: &memories_store::Store,
-    args: FilterArgs,
-) -> Result<Filter, Failure> {
+fn filter_of(cli: &Cli<'_>, args: FilterArgs) -> Result<Filter, Failure> {
     let FilterArgs {
         scopes,
         categories,
@@ -217,7 +211,7 @@ fn filter_of(
         let failure = Failure::usage("superseded memories are only shown with `--all`");
         return Err(failure.hint("add `--all` to `--status superseded`"));
     }
-    let scopes = find_scopes(folder, store, &scopes)?;
+    let scopes = cli.existing_scopes(&scopes)?;
     let id = |name: String| {
         let id = name.trim().to_lowercase();
         id.strip_prefix("agent:").or(id.strip_prefix("npc:")).map_or(id.clone(), str::to_owned)

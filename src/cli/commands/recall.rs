@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use strum::VariantNames as _;
 
 use crate::cli::as_of::AsOfArgs;
-use crate::cli::commands::common::{hint_at_near_sections, parse_scopes};
+use crate::cli::commands::common::hint_at_near_sections;
 use crate::cli::commands::viewer_args::ViewerArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Candidates, Facts, Group};
@@ -98,7 +98,7 @@ pub fn run(mut cli: Cli<'_>, args: RecallArgs) -> Result<u8, Failure> {
     } else {
         Limits { max_tokens: max_tokens.or(defaults.max_tokens), ..defaults }
     };
-    let (store, names) = (cli.store()?, parse_scopes(&cli.settings.working_folder, &scopes)?);
+    let (store, names) = (cli.store()?, cli.scope_names(&scopes)?);
     let snapshot = Snapshot::read(&store)?;
     cli.ui.warnings(&snapshot.warning());
     hint_at_near_sections(cli.ui, &snapshot, names.iter().filter_map(ScopeName::scope));

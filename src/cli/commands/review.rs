@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::cli::commands::common::{at_turn, resolve_scope};
+use crate::cli::commands::common::at_turn;
 use crate::cli::commands::correct::target;
 use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
@@ -76,7 +76,7 @@ pub fn run(mut cli: Cli<'_>, args: ReviewArgs) -> Result<u8, Failure> {
     let ReviewArgs { scope, title, accept, reject: _, line, dry_run, writer } = args;
     writer.override_settings(&mut cli);
     let store = cli.store()?;
-    let scope = scope.map(|name| resolve_scope(&cli.settings.working_folder, &store, &name)).transpose()?;
+    let scope = scope.map(|name| cli.scope(&name)).transpose()?;
     match (scope, title) {
         (Some(scope), Some(title)) => {
             let target = target(&scope, &title, line);

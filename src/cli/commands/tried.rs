@@ -2,7 +2,6 @@
 
 #[cfg(not(feature = "agents"))]
 use crate::cli::commands::absent;
-use crate::cli::commands::common::parse_scopes;
 use crate::cli::commands::viewer_args::ViewerArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Candidates, Facts, Group};
@@ -65,7 +64,7 @@ pub fn run(mut cli: Cli<'_>, args: TriedArgs) -> Result<u8, Failure> {
     let TriedArgs { place, action, inventory, viewer } = args;
     viewer.read_for(&mut cli);
     let action = stored_line(&action.join(" "));
-    let mut names = parse_scopes(&cli.settings.working_folder, &[place])?;
+    let mut names = cli.scope_names(&[place])?;
     if let [ScopeName::Scope(Scope::Folder(folder))] = &names[..] {
         return run_command(cli, folder, &action);
     }
