@@ -1,8 +1,7 @@
 //! `frontier`: lists the places with directions that were never tried.
 
-use crate::cli::as_of::AsOfArgs;
 use crate::cli::commands::map_places::{named_or_here, read_file};
-use crate::cli::commands::viewer_args::ViewerArgs;
+use crate::cli::commands::viewer_args::ViewArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
@@ -33,9 +32,7 @@ pub(crate) struct FrontierArgs {
     #[arg(value_parser = parse_count::<usize>)]
     number: usize,
     #[command(flatten)]
-    pub(crate) as_of: AsOfArgs,
-    #[command(flatten)]
-    viewer: ViewerArgs,
+    pub(crate) view: ViewArgs,
 }
 
 /// The facts about this command.
@@ -43,9 +40,8 @@ pub(crate) const FACTS: Facts =
     Facts { completes: &[("ID", Candidates::Places)], ..Facts::of_question(Group::Look) };
 
 pub fn run(mut cli: Cli<'_>, args: FrontierArgs) -> Result<u8, Failure> {
-    let FrontierArgs { from, number, as_of: _, viewer } = args;
-    viewer.read_for(&mut cli);
-    let snapshot = read_file(&mut cli)?;
+    let FrontierArgs { from, number, view } = args;
+    let snapshot = read_file(&mut cli, view)?;
     let from = named_or_here(&cli, &snapshot, from.as_deref())?;
     let descriptions = Descriptions::read(&cli.store()?, &snapshot);
     let report = Graph::read(&snapshot).frontier(from, number, &descriptions);

@@ -1,8 +1,7 @@
 //! `goals`: lists the gains of points, with place and action, in order.
 
-use crate::cli::as_of::AsOfArgs;
 use crate::cli::commands::map_places::read_file;
-use crate::cli::commands::viewer_args::ViewerArgs;
+use crate::cli::commands::viewer_args::ViewArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
@@ -23,16 +22,13 @@ With --json: {version, goals: [{gain, place: {id, name}, action, episode?,
 turn?, writer?, in_best_run, count?, failed?, done}]}.")]
 pub(crate) struct GoalsArgs {
     #[command(flatten)]
-    pub(crate) as_of: AsOfArgs,
-    #[command(flatten)]
-    viewer: ViewerArgs,
+    pub(crate) view: ViewArgs,
 }
 
 /// The facts about this command.
 pub(crate) const FACTS: Facts = Facts::of_question(Group::Look);
 
 pub fn run(mut cli: Cli<'_>, args: GoalsArgs) -> Result<u8, Failure> {
-    args.viewer.read_for(&mut cli);
-    let report = goals(&read_file(&mut cli)?);
+    let report = goals(&read_file(&mut cli, args.view)?);
     cli.ui.answer(&report.json, &report.text)
 }

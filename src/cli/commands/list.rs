@@ -2,9 +2,8 @@
 
 use serde::Serialize;
 
-use crate::cli::as_of::AsOfArgs;
 use crate::cli::commands::common::counted;
-use crate::cli::commands::viewer_args::ViewerArgs;
+use crate::cli::commands::viewer_args::ViewArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
@@ -34,9 +33,7 @@ pub(crate) struct ListArgs {
     #[arg(long = "by", value_name = "ORDER", default_value = "visit", value_parser = str::parse::<Order>)]
     order: Order,
     #[command(flatten)]
-    pub(crate) as_of: AsOfArgs,
-    #[command(flatten)]
-    viewer: ViewerArgs,
+    pub(crate) view: ViewArgs,
 }
 
 /// A section as it is listed.
@@ -86,8 +83,8 @@ pub(crate) const FACTS: Facts =
     Facts { pages: true, synonyms: &["ls", "dir", "places"], ..Facts::of_question(Group::Look) };
 
 pub fn run(mut cli: Cli<'_>, args: ListArgs) -> Result<u8, Failure> {
-    let ListArgs { order, as_of: _, viewer } = args;
-    viewer.read_for(&mut cli);
+    let ListArgs { order, view } = args;
+    view.read_for(&mut cli);
     let store = cli.store()?;
     let snapshot = Snapshot::read(&store)?;
     let sections = arranged(snapshot.document(), order, Row::of);

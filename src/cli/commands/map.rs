@@ -7,7 +7,7 @@ use crate::cli::commands::frontier::{self, FrontierArgs};
 use crate::cli::commands::map_places::read_file;
 use crate::cli::commands::near::{self, NearArgs};
 use crate::cli::commands::path::{self, PathArgs};
-use crate::cli::commands::viewer_args::ViewerArgs;
+use crate::cli::commands::viewer_args::ViewArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
@@ -44,9 +44,7 @@ struct DrawArgs {
     #[arg(long, value_name = "FORMAT")]
     format: Option<MapFormat>,
     #[command(flatten)]
-    as_of: AsOfArgs,
-    #[command(flatten)]
-    viewer: ViewerArgs,
+    view: ViewArgs,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -68,11 +66,11 @@ impl MapArgs {
     /// The moment that it asks about.
     pub(crate) fn as_of(&self) -> &AsOfArgs {
         match &self.question {
-            None => &self.drawing.as_of,
-            Some(MapQuestion::Draw(drawing)) => &drawing.as_of,
-            Some(MapQuestion::Path(args)) => &args.as_of,
-            Some(MapQuestion::Near(args)) => &args.as_of,
-            Some(MapQuestion::Frontier(args)) => &args.as_of,
+            None => &self.drawing.view.as_of,
+            Some(MapQuestion::Draw(drawing)) => &drawing.view.as_of,
+            Some(MapQuestion::Path(args)) => &args.view.as_of,
+            Some(MapQuestion::Near(args)) => &args.view.as_of,
+            Some(MapQuestion::Frontier(args)) => &args.view.as_of,
         }
     }
 }
@@ -94,15 +92,14 @@ pub fn run(cli: Cli<'_>, args: MapArgs) -> Result<u8, Failure> {
 }
 
 fn draw(mut cli: Cli<'_>, drawing: DrawArgs) -> Result<u8, Failure> {
-    let DrawArgs { format, as_of: _, viewer } = drawing;
+    let DrawArgs { format, view } = drawing;
     let default = if cli.ui.json { MapFormat::Json } else { MapFormat::Mermaid };
     let format = format.unwrap_or(default);
     if cli.ui.json && format != MapFormat::Json {
         return Err(Failure::usage("`--json` is `--format json`, and another format is asked for")
             .hint("leave one of them out"));
     }
-    viewer.read_for(&mut cli);
-    let snapshot = read_file(&mut cli)?;
+    let snapshot = read_file(&mut cli, view)?;
     let graph = Graph::read(&snapshot);
     if graph.is_empty() {
         cli.ui.notice("no places are known yet");

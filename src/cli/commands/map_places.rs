@@ -1,5 +1,6 @@
 //! The places between which `path`, `near` and `frontier` look for ways.
 
+use crate::cli::commands::viewer_args::ViewArgs;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
 use memories_document::types::{Scope, ScopeName};
@@ -7,8 +8,9 @@ use memories_notebook::Snapshot;
 use memories_recall::scopes;
 use memories_world::standing;
 
-/// The file that the map is read from, after a warning where a part of it cannot be read.
-pub(crate) fn read_file(cli: &mut Cli<'_>) -> Result<Snapshot, Failure> {
+/// The file that the map is read from, as the flags ask for it, after a warning where a part of it cannot be read.
+pub(crate) fn read_file(cli: &mut Cli<'_>, view: ViewArgs) -> Result<Snapshot, Failure> {
+    view.read_for(cli);
     let snapshot = Snapshot::read(&cli.store()?)?;
     cli.ui.warnings(&snapshot.warning());
     Ok(snapshot)

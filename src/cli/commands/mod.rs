@@ -268,17 +268,17 @@ impl MemoryCommand {
     /// The moment of the past that it asks about.
     pub(crate) fn as_of(&self) -> Option<&str> {
         let args = match self {
-            MemoryCommand::Recall(args) => &args.as_of,
-            MemoryCommand::Show(args) => &args.as_of,
-            MemoryCommand::Query(args) => &args.as_of,
-            MemoryCommand::Top(args) => &args.as_of,
+            MemoryCommand::Recall(args) => &args.view.as_of,
+            MemoryCommand::Show(args) => &args.view.as_of,
+            MemoryCommand::Query(args) => &args.view.as_of,
+            MemoryCommand::Top(args) => &args.view.as_of,
             MemoryCommand::Map(args) => args.as_of(),
-            MemoryCommand::Path(args) => &args.as_of,
-            MemoryCommand::Near(args) => &args.as_of,
-            MemoryCommand::Frontier(args) => &args.as_of,
-            MemoryCommand::Goals(args) => &args.as_of,
-            MemoryCommand::Route(args) => &args.as_of,
-            MemoryCommand::List(args) => &args.as_of,
+            MemoryCommand::Path(args) => &args.view.as_of,
+            MemoryCommand::Near(args) => &args.view.as_of,
+            MemoryCommand::Frontier(args) => &args.view.as_of,
+            MemoryCommand::Goals(args) => &args.view.as_of,
+            MemoryCommand::Route(args) => &args.view.as_of,
+            MemoryCommand::List(args) => &args.view.as_of,
             #[cfg(feature = "page")]
             MemoryCommand::Report(args) => &args.as_of,
             _ => return None,

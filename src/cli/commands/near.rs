@@ -1,8 +1,7 @@
 //! `near`: lists the places around a place.
 
-use crate::cli::as_of::AsOfArgs;
 use crate::cli::commands::map_places::{named_or_here, read_file};
-use crate::cli::commands::viewer_args::ViewerArgs;
+use crate::cli::commands::viewer_args::ViewArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
@@ -28,9 +27,7 @@ pub(crate) struct NearArgs {
     #[arg(value_parser = parse_count::<usize>)]
     steps: usize,
     #[command(flatten)]
-    pub(crate) as_of: AsOfArgs,
-    #[command(flatten)]
-    viewer: ViewerArgs,
+    pub(crate) view: ViewArgs,
 }
 
 /// The facts about this command.
@@ -38,9 +35,8 @@ pub(crate) const FACTS: Facts =
     Facts { completes: &[("ID", Candidates::Places)], ..Facts::of_question(Group::Look) };
 
 pub fn run(mut cli: Cli<'_>, args: NearArgs) -> Result<u8, Failure> {
-    let NearArgs { from, steps, as_of: _, viewer } = args;
-    viewer.read_for(&mut cli);
-    let snapshot = read_file(&mut cli)?;
+    let NearArgs { from, steps, view } = args;
+    let snapshot = read_file(&mut cli, view)?;
     let from = named_or_here(&cli, &snapshot, from.as_deref())?;
     let report = Graph::read(&snapshot).near(from, steps);
     cli.ui.answer(&report.json, &report.text)

@@ -1,8 +1,7 @@
 //! `path`: prints the shortest known way to a place; the exit code says whether there is one.
 
-use crate::cli::as_of::AsOfArgs;
 use crate::cli::commands::map_places::{named, named_or_here, read_file};
-use crate::cli::commands::viewer_args::ViewerArgs;
+use crate::cli::commands::viewer_args::ViewArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
@@ -36,9 +35,7 @@ pub(crate) struct PathArgs {
     #[arg(value_name = "TO", allow_negative_numbers = true)]
     to: String,
     #[command(flatten)]
-    pub(crate) as_of: AsOfArgs,
-    #[command(flatten)]
-    viewer: ViewerArgs,
+    pub(crate) view: ViewArgs,
 }
 
 /// The facts about this command.
@@ -48,9 +45,8 @@ pub(crate) const FACTS: Facts = Facts {
 };
 
 pub fn run(mut cli: Cli<'_>, args: PathArgs) -> Result<u8, Failure> {
-    let PathArgs { from, to, as_of: _, viewer } = args;
-    viewer.read_for(&mut cli);
-    let snapshot = read_file(&mut cli)?;
+    let PathArgs { from, to, view } = args;
+    let snapshot = read_file(&mut cli, view)?;
     let to = named(&snapshot, &to)?;
     let from = named_or_here(&cli, &snapshot, from.as_deref())?;
     let report = Graph::read(&snapshot).path(from, to);

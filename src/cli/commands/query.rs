@@ -7,12 +7,11 @@ mod unknown;
 use serde_json::json;
 
 use crate::ask::answer::memories_to_read;
-use crate::cli::as_of::AsOfArgs;
 use crate::cli::commands::memory_args::{bare_tag, episode_number};
 use crate::cli::commands::model_args::ModelArgs;
 use crate::cli::commands::query::hits::{HitObjects, Listing, with_missing_phrase};
 use crate::cli::commands::query::unknown::hint_at_unknown;
-use crate::cli::commands::viewer_args::ViewerArgs;
+use crate::cli::commands::viewer_args::ViewArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
@@ -89,9 +88,7 @@ pub(crate) struct QueryArgs {
     #[command(flatten)]
     model: ModelArgs,
     #[command(flatten)]
-    pub(crate) as_of: AsOfArgs,
-    #[command(flatten)]
-    viewer: ViewerArgs,
+    pub(crate) view: ViewArgs,
 }
 
 /// The flags that narrow the search.
@@ -140,20 +137,8 @@ pub(crate) const FACTS: Facts =
     Facts { pages: true, synonyms: &["search", "find", "grep", "ask"], ..Facts::of_question(Group::Look) };
 
 pub fn run(mut cli: Cli<'_>, args: QueryArgs) -> Result<u8, Failure> {
-    let QueryArgs {
-        question,
-        filter,
-        by_time,
-        number,
-        max_tokens,
-        now,
-        explain,
-        answer,
-        model,
-        as_of: _,
-        viewer,
-    } = args;
-    viewer.read_for(&mut cli);
+    let QueryArgs { question, filter, by_time, number, max_tokens, now, explain, answer, model, view } = args;
+    view.read_for(&mut cli);
     let store = cli.store()?;
     let filter = filter_of(&cli, filter)?;
     let usual = if by_time { HITS_BY_TIME } else { cli.settings.search_results.max(1) };

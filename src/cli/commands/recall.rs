@@ -4,9 +4,8 @@ use serde_json::{Value, json};
 
 use strum::VariantNames as _;
 
-use crate::cli::as_of::AsOfArgs;
 use crate::cli::commands::common::hint_at_near_sections;
-use crate::cli::commands::viewer_args::ViewerArgs;
+use crate::cli::commands::viewer_args::ViewArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Candidates, Facts, Group};
 use crate::cli::failure::Failure;
@@ -76,9 +75,7 @@ pub(crate) struct RecallArgs {
     #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = str::parse::<Format>)]
     format: Format,
     #[command(flatten)]
-    pub(crate) as_of: AsOfArgs,
-    #[command(flatten)]
-    viewer: ViewerArgs,
+    pub(crate) view: ViewArgs,
 }
 
 /// The facts about this command.
@@ -90,8 +87,8 @@ pub(crate) const FACTS: Facts = Facts {
 };
 
 pub fn run(mut cli: Cli<'_>, args: RecallArgs) -> Result<u8, Failure> {
-    let RecallArgs { scopes, max_tokens, all, last, brief, format, as_of: _, viewer } = args;
-    viewer.read_for(&mut cli);
+    let RecallArgs { scopes, max_tokens, all, last, brief, format, view } = args;
+    view.read_for(&mut cli);
     let defaults = cli.settings.limits;
     let limits = if all {
         Limits { max_tokens: None, ..defaults }

@@ -1,8 +1,7 @@
 //! `route`: prints the best run of the game, or the part of it that leads to a goal, as actions.
 
-use crate::cli::as_of::AsOfArgs;
 use crate::cli::commands::map_places::{here, named, read_file};
-use crate::cli::commands::viewer_args::ViewerArgs;
+use crate::cli::commands::viewer_args::ViewArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
@@ -36,18 +35,15 @@ pub(crate) struct RouteArgs {
     #[arg(long, value_name = "PLACE", allow_negative_numbers = true)]
     from: Option<String>,
     #[command(flatten)]
-    pub(crate) as_of: AsOfArgs,
-    #[command(flatten)]
-    viewer: ViewerArgs,
+    pub(crate) view: ViewArgs,
 }
 
 /// The facts about this command.
 pub(crate) const FACTS: Facts = Facts::of_question(Group::Look);
 
 pub fn run(mut cli: Cli<'_>, args: RouteArgs) -> Result<u8, Failure> {
-    let RouteArgs { goal, from, as_of: _, viewer } = args;
-    viewer.read_for(&mut cli);
-    let snapshot = read_file(&mut cli)?;
+    let RouteArgs { goal, from, view } = args;
+    let snapshot = read_file(&mut cli, view)?;
     let from = match from.as_deref() {
         None => None,
         Some(".") => here(&cli, &snapshot)?,

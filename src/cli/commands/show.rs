@@ -5,9 +5,8 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use crate::cli::as_of::AsOfArgs;
 use crate::cli::commands::common::no_section;
-use crate::cli::commands::viewer_args::ViewerArgs;
+use crate::cli::commands::viewer_args::ViewArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
@@ -48,9 +47,7 @@ pub(crate) struct ShowArgs {
     #[arg(long = "by", value_name = "ORDER", conflicts_with = "scope", value_parser = str::parse::<Order>)]
     order: Option<Order>,
     #[command(flatten)]
-    pub(crate) as_of: AsOfArgs,
-    #[command(flatten)]
-    viewer: ViewerArgs,
+    pub(crate) view: ViewArgs,
 }
 
 /// The facts about this command.
@@ -58,8 +55,8 @@ pub(crate) const FACTS: Facts =
     Facts { reads: true, pages: true, synonyms: &["cat", "view", "open", "print"], ..Facts::of(Group::Look) };
 
 pub fn run(mut cli: Cli<'_>, args: ShowArgs) -> Result<u8, Failure> {
-    let ShowArgs { scope, all: _, order, as_of: _, viewer } = args;
-    viewer.read_for(&mut cli);
+    let ShowArgs { scope, all: _, order, view } = args;
+    view.read_for(&mut cli);
     let Some(scope) = scope else { return show_all(cli, order.unwrap_or_default()) };
     let store = cli.store()?;
     let names = [cli.settings.working_folder.scope_name(&scope)?.existing()];

@@ -3,9 +3,8 @@
 use serde::Serialize;
 use serde_json::json;
 
-use crate::cli::as_of::AsOfArgs;
 use crate::cli::commands::common::at_turn;
-use crate::cli::commands::viewer_args::ViewerArgs;
+use crate::cli::commands::viewer_args::ViewArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
@@ -48,9 +47,7 @@ pub(crate) struct TopArgs {
     #[arg(value_parser = parse_half_life)]
     decay: Option<f64>,
     #[command(flatten)]
-    pub(crate) as_of: AsOfArgs,
-    #[command(flatten)]
-    viewer: ViewerArgs,
+    pub(crate) view: ViewArgs,
 }
 
 fn parse_shown(text: &str) -> Result<usize, String> {
@@ -67,8 +64,8 @@ fn parse_half_life(text: &str) -> Result<f64, String> {
 pub(crate) const FACTS: Facts = Facts { pages: true, ..Facts::of_question(Group::Look) };
 
 pub fn run(mut cli: Cli<'_>, args: TopArgs) -> Result<u8, Failure> {
-    let TopArgs { number: wanted, decay, as_of: _, viewer } = args;
-    viewer.read_for(&mut cli);
+    let TopArgs { number: wanted, decay, view } = args;
+    view.read_for(&mut cli);
     let number = wanted.min(MAX_SHOWN);
     if number < wanted {
         cli.ui.warning(&format!("`top` shows {MAX_SHOWN} memories at most, and {wanted} were asked for"));

@@ -1,5 +1,6 @@
 //! The flags that name characters: the one that asks, and those who know what is written.
 
+use crate::cli::as_of::AsOfArgs;
 use crate::cli::context::Cli;
 use memories_document::types::{Viewer, character_id};
 use memories_notebook::Telling;
@@ -15,6 +16,22 @@ impl ViewerArgs {
     /// Lets the memory file be read for the character; to be called before it is read.
     pub(crate) fn read_for(self, cli: &mut Cli<'_>) {
         cli.viewer = Viewer::of(self.viewer.as_deref());
+    }
+}
+
+/// The flags of a question: the moment that it is about, and the character that asks.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ViewArgs {
+    #[command(flatten)]
+    pub as_of: AsOfArgs,
+    #[command(flatten)]
+    viewer: ViewerArgs,
+}
+
+impl ViewArgs {
+    /// Lets the memory file be read for the character; to be called before it is read.
+    pub(crate) fn read_for(self, cli: &mut Cli<'_>) {
+        self.viewer.read_for(cli);
     }
 }
 
