@@ -30,33 +30,11 @@ pub(crate) struct Global {
     /// The settings [default: `memories.toml` beside the memory file or above]
     #[arg(long, value_name = "PATH", global = true, env = "MEMORIES_CONFIG", hide_env_values = true)]
     pub config: Option<PathBuf>,
-    /// Answer in JSON
-    #[arg(long, global = true)]
-    pub json: bool,
-    /// Print only the answer, warnings and errors
-    #[arg(short, long, global = true, conflicts_with = "verbose")]
-    pub quiet: bool,
-    /// Print details: the files and the model in use, and reasons
-    #[arg(short, long, global = true)]
-    pub verbose: bool,
-    /// When to use colour: auto, always or never [default: auto]
-    #[arg(long, value_name = "WHEN", global = true, value_enum, default_value_t = Color::Auto)]
-    #[arg(hide_default_value = true, hide_possible_values = true)]
-    pub color: Color,
-    /// Print to the terminal at once, without a pager
-    #[arg(long, global = true)]
-    pub no_pager: bool,
+    #[command(flatten)]
+    pub form: Form,
     /// How long to wait for other writers, such as `500ms` or `1m`
     #[arg(long, value_name = "TIME", global = true, default_value = "10s", value_parser = parse_duration)]
     pub lock_timeout: Duration,
-}
-
-impl Global {
-    /// The form of the output.
-    pub(crate) fn form(&self) -> Form {
-        let Global { json, quiet, verbose, color, no_pager, .. } = *self;
-        Form { json, quiet, verbose, color, no_pager }
-    }
 }
 
 /// Heading of the flags that all commands share; it follows the command's own flags.

@@ -59,7 +59,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, streams: Streams) -> u
     let arguments = args::with_flags_for_words(arguments);
     let parsed = parse(&arguments);
     let form = match &parsed {
-        Ok(parsed) => parsed.global.form(),
+        Ok(parsed) => parsed.global.form,
         Err(_) => args::form_of(&arguments),
     };
     let mut ui = Ui::new(streams, form, &environment);
@@ -140,7 +140,7 @@ fn dispatch(ui: &mut Ui, arguments: Arguments, environment: ProcessEnvironment) 
         }
         Command::Memory(command) => command,
     };
-    let Global { file, config, verbose, lock_timeout, .. } = global;
+    let Global { file, config, form: Form { verbose, .. }, lock_timeout } = global;
     let begins = matches!(command, MemoryCommand::Init(_));
     // A command that git calls is about one file. Settings of the repository may be in conflict themselves: none count.
     if let Some(file) = command.own_file() {

@@ -63,13 +63,24 @@ pub(crate) enum Color {
     Never,
 }
 
-/// The form of the output.
-#[derive(Debug, Clone, Copy, Default)]
+/// The flags about the form of the output.
+#[derive(Debug, Clone, Copy, Default, clap::Args)]
 pub(crate) struct Form {
+    /// Answer in JSON
+    #[arg(long, global = true)]
     pub json: bool,
+    /// Print only the answer, warnings and errors
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub quiet: bool,
+    /// Print details: the files and the model in use, and reasons
+    #[arg(short, long, global = true)]
     pub verbose: bool,
+    /// When to use colour: auto, always or never [default: auto]
+    #[arg(long, value_name = "WHEN", global = true, value_enum, default_value_t = Color::Auto)]
+    #[arg(hide_default_value = true, hide_possible_values = true)]
     pub color: Color,
+    /// Print to the terminal at once, without a pager
+    #[arg(long, global = true)]
     pub no_pager: bool,
 }
 
