@@ -6,12 +6,10 @@ use indicatif::ProgressBar;
 
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
+use crate::cli::settings::EmbeddingSettings;
 use crate::cli::ui::progress_bar;
 use memories_search::embedder::{EmbedError, Embedder};
 use memories_search::served;
-
-/// The texts that an embedder is sent.
-pub(super) const FOR_AN_EMBEDDER: &str = "memories and questions";
 
 /// Texts above which a progress bar is shown; fewer are done at once.
 const MIN_TEXTS_FOR_BAR: usize = 256;
@@ -19,7 +17,6 @@ const MIN_TEXTS_FOR_BAR: usize = 256;
 impl Cli<'_> {
     /// The embedder of texts and queries. Nothing is opened before the first vector is needed.
     pub(super) fn embedder(&mut self) -> Result<Box<dyn Embedder>, Failure> {
-        let embedding = &self.settings.embedding;
         let shown = self.ui.shows_progress();
         let bar: OnceLock<ProgressBar> = OnceLock::new();
         let progress = move |done: usize, all: usize| {
@@ -32,11 +29,18 @@ impl Cli<'_> {
                 bar.finish_and_clear();
             }
         };
+        self.embedder_with(progress)
+    }
+
+    /// The same; `progress` gets the numbers of texts that are done, and of all.
+    pub(super) fn embedder_with(
+        &mut self,
+        progress: impl Fn(usize, usize) + Send + Sync + 'static,
+    ) -> Result<Box<dyn Embedder>, Failure> {
+        let EmbeddingSettings { config, environment, falls_back } = &self.settings.embedding;
         let seed = self.settings.seed();
-        let falls_back = embedding.falls_back;
-        let embedder =
-            served::choose(&embedding.config, &embedding.environment, seed, falls_back, Box::new(progress))?;
-        self.announce(&embedder.destinations(), FOR_AN_EMBEDDER);
+        let embedder = served::choose(config, environment, seed, *falls_back, Box::new(progress))?;
+        self.announce(&embedder.destinations(), "memories and questions");
         Ok(embedder)
     }
 

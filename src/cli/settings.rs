@@ -55,6 +55,7 @@ pub(crate) use environment::{agent_folders, tools_environment};
 pub(crate) use file::Layer;
 pub(crate) use found::find_settings;
 pub(crate) use restricted::{restricted_keys, shown_setting};
+pub(crate) use search::EmbeddingSettings;
 pub(crate) use trust_list::{TrustList, Trusted, sha256};
 
 use environment::trusted;
@@ -112,7 +113,7 @@ pub(crate) struct Settings {
     pub search: memories_search::SearchSettings,
     /// Default limit on the results of `query`.
     pub search_results: usize,
-    pub embedding: search::EmbeddingSettings,
+    pub embedding: EmbeddingSettings,
     pub chat: ChatSettings,
     /// The token that clients of the proxy must send.
     pub proxy_token: Option<SecretString>,

@@ -13,11 +13,10 @@ use serde_json::json;
 
 use crate::cli::commands::model_args::ModelArgs;
 use crate::cli::commands::selection_args::SelectionArgs;
-use crate::cli::commands::token::{bind, check_remote, token_of};
+use crate::cli::commands::token::{bind, token_of};
 use crate::cli::commands::viewer_args::ViewerArgs;
 use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
-use crate::cli::embedder::FOR_AN_EMBEDDER;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
 use crate::cli::interrupt::interrupted;
@@ -27,7 +26,6 @@ use memories_chat::proxy::hooks::{HookServices, MemoryHooks, Notice};
 use memories_chat::proxy::{self, ProxySettings, Upstream};
 use memories_llm::Model;
 use memories_notebook::SharedSnapshot;
-use memories_search::served;
 use memories_store::Store;
 use memories_web::{Guard, Limits};
 
@@ -131,11 +129,10 @@ pub fn run(mut cli: Cli<'_>, args: ProxyArgs) -> Result<u8, Failure> {
         model,
         viewer,
     } = args;
-    let has_token = token_file.is_some() || cli.settings.proxy_token.is_some();
-    check_remote(listen, allow_remote, has_token, VARIABLE)?;
     viewer.read_for(&mut cli);
     writer.override_settings(&mut cli);
-    let token = token_of(token_file.as_deref(), cli.settings.proxy_token.as_ref(), VARIABLE)?;
+    let variable = cli.settings.proxy_token.as_ref();
+    let token = token_of(listen, allow_remote, token_file.as_deref(), variable, VARIABLE)?;
     let upstream = Upstream::new(&upstream)
         .map_err(|error| Failure::usage(error).hint("give it as `--upstream https://api.openai.com`"))?;
     let store = cli.store()?;
@@ -200,11 +197,7 @@ fn services(
     memory_timeout: Duration,
     notices: Sender<Option<Notice>>,
 ) -> Result<HookServices, Failure> {
-    let (settings, embedding) = (&cli.settings, &cli.settings.embedding);
-    let (config, environment) = (&embedding.config, &embedding.environment);
-    let quiet = Box::new(|_, _| ());
-    let embedder = served::choose(config, environment, settings.seed(), embedding.falls_back, quiet)?;
-    cli.announce(&embedder.destinations(), FOR_AN_EMBEDDER);
+    let embedder = cli.embedder_with(|_, _| ())?;
     let settings = &cli.settings;
     Ok(HookServices {
         // The embedded model needs time, too, after a served embedder has failed.

@@ -8,7 +8,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::json;
 
 use crate::cli::commands::page::{file_name, open_in_browser, title_of};
-use crate::cli::commands::token::{bind, check_remote, token_of};
+use crate::cli::commands::token::{bind, token_of};
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
@@ -75,10 +75,8 @@ pub(crate) const FACTS: Facts = Facts { asks: true, ..Facts::of(Group::Look) };
 
 pub fn run(mut cli: Cli<'_>, args: ServeArgs) -> Result<u8, Failure> {
     let ServeArgs { listen, edit, allow_remote, token_file, hosts, title, open } = args;
-    let has_token = token_file.is_some() || cli.settings.serve_token.is_some();
-    check_remote(listen, allow_remote, has_token, VARIABLE)?;
-    let given = token_of(token_file.as_deref(), cli.settings.serve_token.as_ref(), VARIABLE)?;
-    let token = match given {
+    let variable = cli.settings.serve_token.as_ref();
+    let token = match token_of(listen, allow_remote, token_file.as_deref(), variable, VARIABLE)? {
         None if edit => Some(fresh_token()?),
         given => given,
     };

@@ -20,34 +20,26 @@ pub(super) fn bind(address: SocketAddr, flag: &str) -> Result<TcpListener, Failu
     })
 }
 
-/// Refuses an address that other machines reach, unless they are let in, and then only with a token. `variable` may
-/// hold it.
-pub(super) fn check_remote(
+/// The token that callers must send: that of the file, else of the variable, which has that name. Refuses an address
+/// that other machines reach, unless they are let in, and then only with a token.
+pub(super) fn token_of(
     listen: SocketAddr,
     allow_remote: bool,
-    has_token: bool,
-    variable: &str,
-) -> Result<(), Failure> {
+    file: Option<&Path>,
+    variable: Option<&SecretString>,
+    name: &str,
+) -> Result<Option<Token>, Failure> {
     if !listen.ip().to_canonical().is_loopback() && !allow_remote {
         let problem = format!("{listen} is not an address of this machine alone");
         return Err(Failure::usage(problem)
             .hint("listen on 127.0.0.1, or let other machines read memories with `--allow-remote`"));
     }
-    if allow_remote && !has_token {
+    if allow_remote && file.is_none() && variable.is_none() {
         return Err(Failure::usage("other machines may connect only with a token").hint(format!(
             "make one with `openssl rand -hex 32 > token` and name it with `--token-file token`, or set \
-             `{variable}`",
+             `{name}`",
         )));
     }
-    Ok(())
-}
-
-/// The token of the file, else of the variable.
-pub(super) fn token_of(
-    file: Option<&Path>,
-    variable: Option<&SecretString>,
-    name: &str,
-) -> Result<Option<Token>, Failure> {
     let (text, source) = match (file, variable) {
         (None, None) => return Ok(None),
         (None, Some(variable)) => (variable.expose_secret().to_owned(), format!("`{name}`")),
