@@ -17,6 +17,9 @@ use memories_store::{Store, read_bounded};
 /// Largest input that is read whole, in bytes: 256 MiB.
 pub(crate) const MAX_INPUT: u64 = 256 << 20;
 
+/// The hint for input in another encoding.
+pub(crate) const SEND_UTF8: &str = "send it in UTF-8";
+
 /// The context that each command gets.
 pub(crate) struct Cli<'a> {
     pub ui: &'a mut Ui,
@@ -80,7 +83,7 @@ impl<'a> Cli<'a> {
 
     /// The text on stdin, which must not be blank; `what` names the expected input, and what may be given instead.
     pub(crate) fn read_input(&mut self, what: &str) -> Result<String, Failure> {
-        let mut text = utf8("stdin", self.read_bytes()?)?;
+        let mut text = utf8("stdin", self.read_bytes()?, SEND_UTF8)?;
         text.drain(..text.len() - text_without_mark(&text).len());
         if text.trim().is_empty() {
             return Err(Failure::user("stdin is empty").hint(format!("send {what}")));
@@ -116,9 +119,9 @@ impl<'a> Cli<'a> {
 }
 
 /// The text of input in UTF-8; the failure names the input and the first byte that is none.
-pub(crate) fn utf8(input: &str, bytes: Vec<u8>) -> Result<String, Failure> {
+pub(crate) fn utf8(input: &str, bytes: Vec<u8>, hint: &str) -> Result<String, Failure> {
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to() + 1;
-        Failure::user(format!("{input} is not UTF-8: byte {at}")).hint("send it in UTF-8")
+        Failure::user(format!("{input} is not UTF-8: byte {at}")).hint(hint)
     })
 }

@@ -5,8 +5,7 @@
 
 use std::path::Path;
 
-use ring::digest::{Context, SHA256};
-
+use crate::cli::settings::sha256;
 use memories_store::{Store, change_private, read_bounded};
 
 /// Name of the file in the user's folder.
@@ -15,16 +14,14 @@ const NAME: &str = "machine";
 /// Random bytes in it.
 const BYTES: usize = 32;
 
-/// Bytes of a name; it has twice as many hexadecimal digits.
-const NAME_BYTES: usize = 8;
+/// Hexadecimal digits of a name.
+const NAME_DIGITS: usize = 16;
 
 /// The name; empty where the user's folder cannot be written.
 pub(crate) fn name(folder: Option<&Path>, store: &Store) -> String {
     let Some(secret) = folder.and_then(|folder| secret(&folder.join(NAME))) else { return String::new() };
-    let mut hash = Context::new(&SHA256);
-    hash.update(&secret);
-    hash.update(store.real_path().as_os_str().as_encoded_bytes());
-    hash.finish().as_ref().iter().take(NAME_BYTES).map(|byte| format!("{byte:02x}")).collect()
+    let path = store.real_path().as_os_str().as_encoded_bytes();
+    sha256(&[&secret, path].concat())[..NAME_DIGITS].to_owned()
 }
 
 /// The random bytes, which are made where there are none.
@@ -51,7 +48,7 @@ mod tests {
         let store = |name: &str| Store::open(scratch.path().join(name), Duration::ZERO).unwrap();
         let (one, other) = (scratch.path().join("one"), scratch.path().join("other"));
         let first = name(Some(&one), &store("a.md"));
-        assert_eq!(first.len(), 2 * NAME_BYTES);
+        assert_eq!(first.len(), NAME_DIGITS);
         assert_eq!(name(Some(&one), &store("a.md")), first);
         assert_ne!(name(Some(&one), &store("b.md")), first);
         assert_ne!(name(Some(&other), &store("a.md")), first);

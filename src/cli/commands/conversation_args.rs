@@ -4,7 +4,7 @@ use std::path::Path;
 
 #[cfg(feature = "formats")]
 use crate::cli::commands::foreign;
-use crate::cli::context::Cli;
+use crate::cli::context::{Cli, utf8};
 use crate::cli::failure::Failure;
 use memories_chat::Conversation;
 
@@ -25,14 +25,9 @@ pub(crate) fn read_conversation(
     };
     let name = if is_stdin { "stdin".to_owned() } else { format!("`{}`", file.display()) };
     let bytes = cli.read_file(file, "give a file of messages, such as `--conversation chat-7.jsonl`")?;
-    let text = String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to() + 1;
-        Failure::user(format!("{name} is not UTF-8: byte {at}")).hint(SHAPES)
-    })?;
+    let text = utf8(&name, bytes, SHAPES)?;
     #[cfg(feature = "formats")]
-    if let Some((id, text)) = foreign::conversation(cli, &id, &text, given.as_deref())? {
-        return Conversation::read(&id, &text).map_err(|problem| no_conversation(&name, problem));
-    }
+    let (id, text) = foreign::conversation(cli, &id, &text, given.as_deref())?.unwrap_or((id, text));
     Conversation::read(&id, &text).map_err(|problem| no_conversation(&name, problem))
 }
 

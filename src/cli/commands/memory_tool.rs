@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use serde_json::json;
 
 use crate::cli::commands::writer_args::WriterArgs;
-use crate::cli::context::{Cli, utf8};
+use crate::cli::context::{Cli, SEND_UTF8, utf8};
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::{Failure, FailureKind};
 use memories_agents::memory_tool::{Answer, answer};
@@ -97,7 +97,7 @@ fn answer_lines(cli: &mut Cli<'_>, notebook: &Notebook) -> Result<u8, Failure> {
 }
 
 fn answer_line(notebook: &Notebook, line: Vec<u8>) -> Result<Answer, Failure> {
-    Ok(answer(notebook, &utf8("the line", line)?)?)
+    Ok(answer(notebook, &utf8("the line", line, SEND_UTF8)?)?)
 }
 
 #[cfg(test)]
