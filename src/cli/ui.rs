@@ -13,7 +13,7 @@ use anstyle::{AnsiColor, Style};
 use clap::builder::StyledStr;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::cli::failure::Failure;
 use crate::cli::pager::Pager;
@@ -319,16 +319,9 @@ impl Ui {
     }
 
     fn json_failure(&mut self, failure: &Failure) {
-        #[derive(Serialize)]
-        struct Line {
-            version: u32,
-            error: String,
-            hint: Option<String>,
-            code: u8,
-        }
         let hint = (!failure.hints.is_empty()).then(|| failure.hints.join("; "));
-        let line = Line { version: 1, error: failure.message(), hint, code: failure.kind.exit_code() };
-        let line = serde_json::to_string(&line).expect("texts and numbers are JSON");
+        let code = failure.kind.exit_code();
+        let line = json!({"version": 1, "error": failure.message(), "hint": hint, "code": code}).to_string();
         let _ = self.streams.stdout.flush();
         // An error of stderr cannot be reported anywhere.
         let _ = writeln!(self.streams.stderr, "{}", visible_json(&line));

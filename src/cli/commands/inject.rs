@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 use crate::cli::commands::common::counted;
 use crate::cli::commands::selection_args::SelectionArgs;
@@ -15,7 +16,6 @@ use memories_chat::ChatSettings;
 use memories_chat::api_format::ApiFormat;
 use memories_chat::inject::block::{InjectMode, InjectedMemory};
 use memories_chat::inject::{Injected, Injector};
-use memories_document::types::MemoryObject;
 use memories_document::types::model_text::ModelText;
 use memories_notebook::{MemoryObjects, SharedSnapshot};
 
@@ -106,7 +106,7 @@ pub fn run(mut cli: Cli<'_>, args: InjectArgs) -> Result<u8, Failure> {
         let request = RawValue::from_string(text).map_err(|error| Failure::user(error.to_string()))?;
         let snapshot = files.current()?;
         let objects = MemoryObjects::of(&snapshot);
-        let memories = injected.memories.iter().map(|memory| InjectedObject::of(&objects, memory)).collect();
+        let memories = injected.memories.iter().map(|memory| object(&objects, memory)).collect();
         return cli.ui.json_answer(&InjectAnswer { memories, request: &request });
     }
     cli.ui.detail(&format!("{} inserted", counted(injected.memories.len(), "memory", "memories")));
@@ -116,26 +116,17 @@ pub fn run(mut cli: Cli<'_>, args: InjectArgs) -> Result<u8, Failure> {
 
 #[derive(serde::Serialize)]
 struct InjectAnswer<'a> {
-    memories: Vec<InjectedObject<'a>>,
+    memories: Vec<Value>,
     request: &'a RawValue,
 }
 
-/// A memory, and what the block says of it.
-#[derive(serde::Serialize)]
-struct InjectedObject<'a> {
-    #[serde(flatten)]
-    memory: MemoryObject,
-    /// Its age in words.
-    age: &'a str,
-    /// Its title and text, perhaps cut.
-    inserted: ModelText,
-}
-
-impl<'a> InjectedObject<'a> {
-    fn of(objects: &MemoryObjects<'_>, injected: &'a InjectedMemory) -> InjectedObject<'a> {
-        let InjectedMemory { scope, name, memory, age, summary, .. } = injected;
-        InjectedObject { memory: objects.object(scope, name, memory), age, inserted: ModelText::of(summary) }
-    }
+/// A memory, its age in words, and its title and text as the block has them, perhaps cut.
+fn object(objects: &MemoryObjects<'_>, injected: &InjectedMemory) -> Value {
+    let InjectedMemory { scope, name, memory, age, summary, .. } = injected;
+    let mut value = json!(objects.object(scope, name, memory));
+    value["age"] = json!(age);
+    value["inserted"] = json!(ModelText::of(summary));
+    value
 }
 
 fn settings_of(cli: &Cli<'_>, args: InjectArgs) -> Result<ChatSettings, Failure> {

@@ -1,14 +1,12 @@
 //! `top`: shows the most important memories of all places.
 
-use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::cli::commands::common::at_turn;
 use crate::cli::commands::viewer_args::ViewArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::Failure;
-use memories_document::types::MemoryObject;
 use memories_document::types::frame::{continued, one_line, text_below};
 use memories_document::types::model_text::ModelText;
 use memories_notebook::{MemoryObjects, Snapshot};
@@ -74,8 +72,8 @@ pub fn run(mut cli: Cli<'_>, args: TopArgs) -> Result<u8, Failure> {
     let ranked = top(&snapshot, number, decay);
     if cli.ui.json {
         let objects = MemoryObjects::of(&snapshot);
-        let memories = ranked.iter().map(|ranked| RankedObject::of(&objects, ranked, decay.is_some()));
-        return cli.ui.json_answer(&json!({"memories": memories.collect::<Vec<_>>()}));
+        let memories = ranked.iter().map(|ranked| object(&objects, ranked, decay.is_some()));
+        return cli.ui.json_answer(&json!({"memories": memories.collect::<Value>()}));
     }
     if ranked.is_empty() {
         cli.ui.data("No memories recorded yet.\n")?;
@@ -102,26 +100,13 @@ fn render(number: usize, ranked: &RankedMemory, decayed: bool) -> String {
     out
 }
 
-/// A ranked memory as JSON.
-#[derive(Serialize)]
-struct RankedObject {
-    #[serde(flatten)]
-    memory: MemoryObject,
-    #[serde(flatten)]
-    decay: Option<Decay>,
-}
-
-/// The effect of age on a memory's importance.
-#[derive(Serialize)]
-struct Decay {
-    decayed: f64,
-    age: Option<u64>,
-}
-
-impl RankedObject {
-    fn of(objects: &MemoryObjects<'_>, ranked: &RankedMemory, is_decayed: bool) -> RankedObject {
-        let RankedMemory { scope, name, memory, age, importance, .. } = ranked;
-        let decay = Decay { decayed: (importance * 10.0).round() / 10.0, age: *age };
-        RankedObject { memory: objects.object(scope, name, memory), decay: is_decayed.then_some(decay) }
+/// A ranked memory as JSON, with the effect of age on its importance.
+fn object(objects: &MemoryObjects<'_>, ranked: &RankedMemory, is_decayed: bool) -> Value {
+    let RankedMemory { scope, name, memory, age, importance, .. } = ranked;
+    let mut value = json!(objects.object(scope, name, memory));
+    if is_decayed {
+        value["decayed"] = json!((importance * 10.0).round() / 10.0);
+        value["age"] = json!(age);
     }
+    value
 }
