@@ -165,7 +165,7 @@ fn find(cli: &mut Cli<'_>, input: &Path, wanted: Wanted<'_>) -> Result<Input, Fa
     }
     cli.refuse_terminal(input)?;
     let is_folder = input.is_dir();
-    if is_folder && let Some(foreign) = foreign_folder(input, &wanted)? {
+    if is_folder && let Some(foreign) = foreign(input, None, &wanted)? {
         return Ok(foreign);
     }
     let is_there = input == Path::new("-") || input.exists();
@@ -174,7 +174,7 @@ fn find(cli: &mut Cli<'_>, input: &Path, wanted: Wanted<'_>) -> Result<Input, Fa
         by_name => by_name,
     };
     let bytes = cli.read_file(input, HINT)?;
-    if let Some(foreign) = foreign_file(input, &bytes, &wanted)? {
+    if let Some(foreign) = foreign(input, Some(&bytes), &wanted)? {
         return Ok(foreign);
     }
     let format = by_name?;
@@ -182,35 +182,25 @@ fn find(cli: &mut Cli<'_>, input: &Path, wanted: Wanted<'_>) -> Result<Input, Fa
     Ok(Input { source, format: format.to_string(), is_foreign: false })
 }
 
+/// Reads the file of another program, which has these bytes, or its folder.
 #[cfg(feature = "formats")]
-fn foreign_folder(input: &Path, wanted: &Wanted<'_>) -> Result<Option<Input>, Failure> {
-    let found = foreign::read_folder(input, wanted.from, wanted.keep_secrets)?;
+fn foreign(input: &Path, bytes: Option<&[u8]>, wanted: &Wanted<'_>) -> Result<Option<Input>, Failure> {
+    let Wanted { from, keep_secrets, .. } = *wanted;
+    let found = match bytes {
+        None => foreign::read_folder(input, from, keep_secrets)?,
+        Some(bytes) => foreign::read_bytes(&input.display().to_string(), bytes, from, keep_secrets)?,
+    };
     Ok(found.map(|Foreign { source, format }| Input { source, format: format.to_owned(), is_foreign: true }))
 }
 
 #[cfg(not(feature = "formats"))]
-fn foreign_folder(input: &Path, wanted: &Wanted<'_>) -> Result<Option<Input>, Failure> {
-    foreign_file(input, &[], wanted)
-}
-
-#[cfg(feature = "formats")]
-fn foreign_file(input: &Path, bytes: &[u8], wanted: &Wanted<'_>) -> Result<Option<Input>, Failure> {
-    let name = input.display().to_string();
-    let found = foreign::read_bytes(&name, bytes, wanted.from, wanted.keep_secrets)?;
-    Ok(found.map(|Foreign { source, format }| Input { source, format: format.to_owned(), is_foreign: true }))
-}
-
-#[cfg(not(feature = "formats"))]
-fn foreign_file(_: &Path, _: &[u8], wanted: &Wanted<'_>) -> Result<Option<Input>, Failure> {
+fn foreign(_: &Path, _: Option<&[u8]>, wanted: &Wanted<'_>) -> Result<Option<Input>, Failure> {
     match wanted.from {
-        Some(name) => Err(Failure::user(format!("this build does not read `{name}`")).hint(NO_FORMATS)),
+        Some(name) => Err(Failure::user(format!("this build does not read `{name}`"))
+            .hint("build with the feature `formats`")),
         None => Ok(None),
     }
 }
-
-/// The program was built without the formats of other programs.
-#[cfg(not(feature = "formats"))]
-const NO_FORMATS: &str = "build with the feature `formats`";
 
 /// The failure with the name of the input.
 fn named(input: &Path, error: Refused) -> Failure {
@@ -326,7 +316,8 @@ impl ImportAnswer<'_> {
     fn json(&self, store: &Store) -> Value {
         let report = self.report;
         let unstored = |list: &[Unstored], key: &str| -> Value {
-            list.iter().map(|item| unstored_json(item, key)).collect()
+            let object = |item: &Unstored| json!({"at": item.at.to_string(), "scope": item.scope, "title": item.title, key: item.other});
+            list.iter().map(object).collect()
         };
         let failed: Value = report
             .failed
@@ -343,10 +334,6 @@ impl ImportAnswer<'_> {
             "unknown_keys": self.source.unknown, "left_out": self.source.left_out, "warnings": report.warnings,
         })
     }
-}
-
-fn unstored_json(item: &Unstored, key: &str) -> Value {
-    json!({"at": item.at.to_string(), "scope": item.scope, "title": item.title, key: item.other})
 }
 
 /// Shows the first lines of a list, and how many more there are.
