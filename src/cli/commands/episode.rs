@@ -74,15 +74,12 @@ pub(crate) const FACTS: Facts = Facts::of(Group::Turn);
 
 pub fn run(mut cli: Cli<'_>, args: EpisodeArgs) -> Result<u8, Failure> {
     let EpisodeArgs { action } = args;
-    let action = match action {
-        EpisodeAction::Rewind(args) => return rewind(cli, args),
-        action => action,
-    };
     let notebook = cli.notebook()?;
     let is_start = matches!(action, EpisodeAction::Start { .. });
     let mut told = None;
     let (episode, ended) = match action {
-        EpisodeAction::Show | EpisodeAction::Rewind(_) => (notebook.state().episode, 0),
+        EpisodeAction::Rewind(args) => return rewind(cli, args),
+        EpisodeAction::Show => (notebook.state().episode, 0),
         EpisodeAction::Best => {
             let (episode, sentence) = mark_best(&mut cli, &notebook)?;
             told = Some(sentence);

@@ -183,32 +183,17 @@ fn show_report(cli: &mut Cli<'_>, conversation: &str, report: &ExtractReport) ->
         }));
     }
     for applied in &report.memories {
-        let line = match applied.outcome {
+        let (did, more) = match applied.outcome {
             AddOutcome::Duplicate if applied.stays.is_some() => {
-                format!(
-                    "not stored, it is there already: \"{}\" in {}{}\n",
-                    applied.title(),
-                    applied.entry.scope,
-                    applied.raised()
-                )
+                ("not stored, it is there already:", applied.raised())
             }
-            AddOutcome::Confirmed => {
-                let (title, scope) = (applied.title(), &applied.entry.scope);
-                format!("confirmed \"{title}\" in {scope}{}\n", applied.writers())
-            }
-            AddOutcome::Duplicate => {
-                format!(
-                    "merged with \"{}\" in {}{}\n",
-                    applied.title(),
-                    applied.entry.scope,
-                    applied.raised()
-                )
-            }
+            AddOutcome::Duplicate => ("merged with", applied.raised()),
+            AddOutcome::Confirmed => ("confirmed", applied.writers()),
             AddOutcome::Stored | AddOutcome::Revised | AddOutcome::Contested => {
-                format!("stored \"{}\" in {}\n  {}\n", applied.title(), applied.entry.scope, applied.text())
+                ("stored", format!("\n  {}", applied.text()))
             }
         };
-        cli.ui.data(&line)?;
+        cli.ui.data(&format!("{did} \"{}\" in {}{more}\n", applied.title(), applied.entry.scope))?;
     }
     let line = match (report.outcome, report.due_in) {
         (ExtractOutcome::Stored | ExtractOutcome::Failed | ExtractOutcome::Full, _) => return Ok(0),

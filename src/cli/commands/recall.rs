@@ -90,11 +90,8 @@ pub fn run(mut cli: Cli<'_>, args: RecallArgs) -> Result<u8, Failure> {
     let RecallArgs { scopes, max_tokens, all, last, brief, format, view } = args;
     view.read_for(&mut cli);
     let defaults = cli.settings.limits;
-    let limits = if all {
-        Limits { max_tokens: None, ..defaults }
-    } else {
-        Limits { max_tokens: max_tokens.or(defaults.max_tokens), ..defaults }
-    };
+    let budget = max_tokens.or(defaults.max_tokens).filter(|_| !all);
+    let limits = Limits { max_tokens: budget, ..defaults };
     let (store, names) = (cli.store()?, cli.scope_names(&scopes)?);
     let snapshot = Snapshot::read(&store)?;
     cli.ui.warnings(&snapshot.warning());
@@ -159,9 +156,10 @@ fn newest_within(
     max_tokens: Option<usize>,
 ) -> Vec<(Scope, String, Vec<Memory>)> {
     let newest_of = |limit: usize| -> Vec<(Scope, String, Vec<Memory>)> {
-        let of = |section: &Section| (section.name.clone(), newest(section, limit));
-        let newest = sections.iter().map(|(scope, section)| (scope.clone(), of(section)));
-        newest.map(|(scope, (name, memories))| (scope, name, memories)).collect()
+        let of = |(scope, section): &(Scope, Section)| {
+            (scope.clone(), section.name.clone(), newest(section, limit))
+        };
+        sections.iter().map(of).collect()
     };
     let fits = |limit: &usize| {
         max_tokens.is_none_or(|tokens| estimate_tokens(&render_brief(&newest_of(*limit))) <= tokens)

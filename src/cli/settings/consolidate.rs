@@ -1,8 +1,8 @@
 //! The settings of consolidation, `[consolidate]`.
 
 use crate::cli::failure::Failure;
-use crate::cli::settings::file::SettingsFiles;
-use memories_document::types::fields::{count, flag};
+use crate::cli::settings::file::{SettingsFiles, small};
+use memories_document::types::fields::flag;
 
 /// What is consolidated without asking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,8 +15,8 @@ pub(crate) struct ConsolidateSettings {
 
 /// Reads the table.
 pub(super) fn read(files: &mut SettingsFiles) -> Result<ConsolidateSettings, Failure> {
-    let (mut auto, mut max_calls) = (false, 2_u64);
-    files.set("consolidate.auto", flag, &mut auto)?;
-    files.set("consolidate.max_calls", count, &mut max_calls)?;
-    Ok(ConsolidateSettings { auto, max_calls: u32::try_from(max_calls).unwrap_or(u32::MAX) })
+    let mut settings = ConsolidateSettings { auto: false, max_calls: 2 };
+    files.set("consolidate.auto", flag, &mut settings.auto)?;
+    files.set("consolidate.max_calls", small, &mut settings.max_calls)?;
+    Ok(settings)
 }

@@ -17,19 +17,6 @@ use memories_search::filter::MemoryKind;
 use memories_search::parsed_query::ParsedQuery;
 use memories_search::{ANSWER_TOKENS, Hit, SearchResults, cut_to_passages};
 
-/// The answer when there are no hits.
-fn nothing_found(answer: &SearchResults) -> &'static str {
-    match answer.entries {
-        0 => "No memories recorded yet.\n",
-        _ => "No relevant memories found.\n",
-    }
-}
-
-/// What is said before the hits if no memory has the quoted phrase.
-fn without_phrase(phrase: &str) -> String {
-    format!("No memory has \"{}\"; nearest:\n", ModelText::of(&one_line(phrase)))
-}
-
 /// An answer in JSON with the quoted phrase that no memory has, if there is one.
 pub(super) fn with_missing_phrase(mut answer: Value, found: &SearchResults) -> Value {
     if let Some(phrase) = &found.missing_phrase {
@@ -71,10 +58,12 @@ impl Listing {
 
     /// Prints the hits; `found` are the results that they are from.
     pub(super) fn show(&self, ui: &mut Ui, found: &SearchResults) -> Result<u8, Failure> {
-        if self.hits.is_empty() {
-            ui.data(nothing_found(found))?;
+        if found.entries == 0 && self.hits.is_empty() {
+            ui.data("No memories recorded yet.\n")?;
+        } else if self.hits.is_empty() {
+            ui.data("No relevant memories found.\n")?;
         } else if let Some(phrase) = &found.missing_phrase {
-            ui.data(&without_phrase(phrase))?;
+            ui.data(&format!("No memory has \"{}\"; nearest:\n", ModelText::of(&one_line(phrase))))?;
         }
         for (number, hit) in &self.hits {
             let Rendered { text, matches } = Rendered::of(*number, hit, &found.question, self.explain);
