@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::ask::consolidate::{
     AppliedPlan, Candidates, FEWEST, ProposedPlan, apply_plan, candidates, note, propose,
@@ -10,14 +10,16 @@ use crate::ask::consolidate::{
 use crate::ask::plan::Plan;
 use crate::cli::commands::common::counted;
 use crate::cli::commands::consolidate_grown::{self, Asked};
-use crate::cli::commands::consolidate_plan::{MIN_PLAN_TOKENS, given_in, quoted, render};
+use crate::cli::commands::consolidate_plan::{
+    MIN_PLAN_TOKENS, ONLY_SHOWN, given_in, read_plan_file, render, unusable, warn_of_refused,
+};
 use crate::cli::commands::model_args::{ModelArgs, no_model};
 use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
 use crate::cli::failure::{Failure, FailureKind};
 use crate::cli::values::parse_count;
-use memories_document::types::{Author, MemoryObject, Scope, json};
+use memories_document::types::{Author, MemoryObject, Scope};
 
 /// Let a model merge memories of a place; shows a plan first
 #[derive(Debug, clap::Args)]
@@ -143,12 +145,8 @@ fn read_given(
     found: &Candidates,
 ) -> Result<ProposedPlan, Failure> {
     const HINT: &str = "`memories consolidate SCOPE --json` prints a plan";
-    let name = file.display();
-    let wrong =
-        |problem: String| Failure::user(format!("cannot use the plan `{name}`: {problem}")).hint(HINT);
-    let bytes = cli.read_file(file, HINT)?;
-    let value: Value = json::read(&bytes).map_err(|error| wrong(error.to_string()))?;
-    given_in(&value, scope, found).map_err(wrong)
+    let value = read_plan_file(cli, file, HINT)?;
+    given_in(&value, scope, found).map_err(|problem| unusable(file, problem, HINT))
 }
 
 /// How far a plan was carried out.
@@ -171,10 +169,7 @@ fn show_plan(
     done: Done,
     objects: &[MemoryObject],
 ) -> Result<u8, Failure> {
-    for refused in &applied.refused {
-        let titles = quoted(&refused.decision.titles);
-        cli.ui.warning(&format!("{} {titles} is refused: {}", refused.decision.action, refused.why));
-    }
+    warn_of_refused(cli.ui, applied);
     if cli.ui.json {
         let plan = Plan { reasoning: given.plan.reasoning.clone(), decisions: applied.decisions.clone() };
         return cli.ui.json_answer(&json!({
@@ -202,9 +197,7 @@ fn show_plan(
     if is_applied && !applied.decisions.is_empty() {
         cli.ui.notice("`memories restore` undoes it");
     } else if !applied.decisions.is_empty() {
-        cli.ui.notice(
-            "nothing is changed: `--apply` writes; `--json` prints a plan to keep for `--plan FILE --apply`",
-        );
+        cli.ui.notice(ONLY_SHOWN);
     }
     Ok(0)
 }

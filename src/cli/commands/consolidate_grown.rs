@@ -10,11 +10,13 @@ use crate::ask::consolidate::{
 use crate::ask::grown::{decision_of, grown, lasting};
 use crate::ask::plan::Plan;
 use crate::cli::commands::common::counted;
-use crate::cli::commands::consolidate_plan::{MIN_PLAN_TOKENS, given_in, quoted, render};
+use crate::cli::commands::consolidate_plan::{
+    MIN_PLAN_TOKENS, ONLY_SHOWN, given_in, read_plan_file, render, unusable, warn_of_refused,
+};
 use crate::cli::commands::model_args::ModelArgs;
 use crate::cli::context::Cli;
 use crate::cli::failure::{Failure, FailureKind};
-use memories_document::types::{Author, MemoryObject, Moment, Scope, ScopeName, json};
+use memories_document::types::{Author, MemoryObject, Moment, Scope, ScopeName};
 use memories_notebook::Notebook;
 use memories_notebook::authority::{Authority, protection};
 use memories_notebook::files::Files;
@@ -148,11 +150,8 @@ fn carry_out(cli: &mut Cli<'_>, notebook: &Notebook, part: Part, apply: bool) ->
 /// Reads the plans that `--json` printed.
 fn read_plans(cli: &mut Cli<'_>, notebook: &Notebook, file: &Path) -> Result<Vec<Part>, Failure> {
     const HINT: &str = "`memories consolidate --grown --json` prints a plan";
-    let name = file.display();
-    let wrong =
-        |problem: String| Failure::user(format!("cannot use the plan `{name}`: {problem}")).hint(HINT);
-    let bytes = cli.read_file(file, HINT)?;
-    let value: Value = json::read(&bytes).map_err(|error| wrong(error.to_string()))?;
+    let value = read_plan_file(cli, file, HINT)?;
+    let wrong = |problem: String| unusable(file, problem, HINT);
     let scopes = value["scopes"].as_array().ok_or_else(|| wrong("it has no list of `scopes`".to_owned()))?;
     let files = notebook.read()?;
     let mut parts = Vec::new();
@@ -185,13 +184,8 @@ struct Rest {
 
 fn show(cli: &mut Cli<'_>, done: &[Done], Rest { waiting, calls }: Rest, apply: bool) -> Result<(), Failure> {
     for one in done {
-        let given = one.part.given.iter();
-        let warnings: Vec<String> = given.flat_map(|given| given.warnings.clone()).collect();
-        cli.ui.warnings(&warnings);
-        for refused in &one.applied.refused {
-            let titles = quoted(&refused.decision.titles);
-            cli.ui.warning(&format!("{} {titles} is refused: {}", refused.decision.action, refused.why));
-        }
+        cli.ui.warnings(one.part.given.iter().flat_map(|given| &given.warnings));
+        warn_of_refused(cli.ui, &one.applied);
     }
     if cli.ui.json {
         let scopes: Vec<Value> = done.iter().map(json_of).collect();
@@ -213,9 +207,7 @@ fn show(cli: &mut Cli<'_>, done: &[Done], Rest { waiting, calls }: Rest, apply: 
     } else if apply {
         cli.ui.notice("`memories restore` undoes the last write");
     } else {
-        cli.ui.notice(
-            "nothing is changed: `--apply` writes; `--json` prints a plan to keep for `--plan FILE --apply`",
-        );
+        cli.ui.notice(ONLY_SHOWN);
     }
     if waiting > 0 {
         let scopes = counted(waiting, "scope waits", "scopes wait");

@@ -3,14 +3,42 @@
 //! An object of JSON enters, as a command printed it and a person may have edited it; a plan leaves. A decision enters;
 //! its lines leave.
 
+use std::path::Path;
+
 use serde_json::Value;
 
-use crate::ask::consolidate::{Candidates, ProposedPlan};
+use crate::ask::consolidate::{AppliedPlan, Candidates, ProposedPlan};
 use crate::ask::plan::{Action, Decision, plan_of};
-use memories_document::types::Scope;
+use crate::cli::context::Cli;
+use crate::cli::failure::Failure;
+use crate::cli::ui::Ui;
+use memories_document::types::{Scope, json};
 
 /// Lower bound of `max_output_tokens`, in tokens: a plan is longer than other answers.
 pub(super) const MIN_PLAN_TOKENS: u32 = 2000;
+
+/// Notice for a plan that was only shown.
+pub(super) const ONLY_SHOWN: &str =
+    "nothing is changed: `--apply` writes; `--json` prints a plan to keep for `--plan FILE --apply`";
+
+/// Reads the file of a plan; `hint` names the command that prints one.
+pub(super) fn read_plan_file(cli: &mut Cli<'_>, file: &Path, hint: &str) -> Result<Value, Failure> {
+    let bytes = cli.read_file(file, hint)?;
+    json::read(&bytes).map_err(|error| unusable(file, error.to_string(), hint))
+}
+
+/// The failure for the file of a plan that cannot be used.
+pub(super) fn unusable(file: &Path, problem: String, hint: &str) -> Failure {
+    Failure::user(format!("cannot use the plan `{}`: {problem}", file.display())).hint(hint)
+}
+
+/// Names the parts of a plan that were refused, and why.
+pub(super) fn warn_of_refused(ui: &mut Ui, applied: &AppliedPlan) {
+    for refused in &applied.refused {
+        let titles = quoted(&refused.decision.titles);
+        ui.warning(&format!("{} {titles} is refused: {}", refused.decision.action, refused.why));
+    }
+}
 
 /// The plan of an object that `--json` prints, or bare decisions.
 pub(super) fn given_in(value: &Value, scope: &Scope, found: &Candidates) -> Result<ProposedPlan, String> {
@@ -48,7 +76,7 @@ pub(super) fn render(decision: &Decision) -> String {
 }
 
 /// Titles in quotation marks.
-pub(super) fn quoted(titles: &[String]) -> String {
+fn quoted(titles: &[String]) -> String {
     let quoted: Vec<String> = titles.iter().map(|title| format!("\"{title}\"")).collect();
     quoted.join(" + ")
 }
