@@ -65,12 +65,12 @@ pub(super) enum EventKind {
 impl Event {
     /// Reads an event.
     pub(super) fn read(agent: HookAgent, payload: &Value) -> Result<Event, Failure> {
-        let text = |key: &str| payload.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let text = |key: &str| payload[key].as_str().unwrap_or_default().to_owned();
         let name = text("hook_event_name");
         if name.is_empty() {
             return Err(Failure::user("the event has no `hook_event_name`"));
         }
-        let folder = payload.get("cwd").and_then(Value::as_str);
+        let folder = payload["cwd"].as_str();
         let below = WORKING_FOLDERS.iter().find_map(|key| input(payload, key));
         // A folder of another system than this one: nothing is known of it.
         if folder.into_iter().chain(below).any(is_foreign) {
@@ -154,12 +154,12 @@ const STOPPED: [&str; 7] =
 
 /// A text among the arguments of the tool.
 fn input<'a>(payload: &'a Value, key: &str) -> Option<&'a str> {
-    payload.get("tool_input")?.get(key)?.as_str()
+    payload["tool_input"][key].as_str()
 }
 
 /// The command line and its shell, where the tool is one.
 fn command_of(agent: HookAgent, payload: &Value) -> Option<(String, Shell)> {
-    let tool = payload.get("tool_name")?.as_str()?.to_lowercase();
+    let tool = payload["tool_name"].as_str()?.to_lowercase();
     let (_, shell) = TOOLS.iter().find(|(name, _)| *name == tool)?;
     let native = if cfg!(windows) { Shell::PowerShell } else { Shell::Posix };
     let shell = match agent {
@@ -192,8 +192,8 @@ fn of_words(words: &[&str], shell: Shell) -> Option<(String, Shell)> {
 /// True if an agent says that somebody stopped the command.
 fn is_stopped(payload: &Value, response: &Value) -> bool {
     let says = |value: &Value| {
-        let is_set = |key: &&str| value.get(*key).is_some_and(|value| flag(value) == Ok(true));
-        let status = value.get("status").and_then(Value::as_str).unwrap_or_default().to_lowercase();
+        let is_set = |key: &&str| flag(&value[*key]) == Ok(true);
+        let status = value["status"].as_str().unwrap_or_default().to_lowercase();
         STOPPED.iter().any(is_set) || STOPPED.contains(&&*status)
     };
     let texts = [payload.get("error"), response.get("llmContent"), Some(response)];
@@ -207,7 +207,7 @@ fn is_stopped(payload: &Value, response: &Value) -> bool {
 
 /// The file that a tool changes.
 fn edited(payload: &Value) -> Option<PathBuf> {
-    let tool = payload.get("tool_name")?.as_str()?;
+    let tool = payload["tool_name"].as_str()?;
     let edits = matches!(tool, "Edit" | "MultiEdit" | "Write" | "NotebookEdit" | "replace" | "write_file");
     let path = ["file_path", "notebook_path"].iter().find_map(|key| input(payload, key));
     edits.then(|| path.filter(|path| !is_foreign(path)).map(PathBuf::from))?
@@ -219,8 +219,8 @@ fn after(agent: HookAgent, name: &str, payload: &Value) -> EventKind {
         return if has_failed { EventKind::Other } else { EventKind::Edited(path) };
     }
     let Some((command, shell)) = command_of(agent, payload) else { return patched(payload) };
-    let id = payload.get("tool_use_id").and_then(Value::as_str).unwrap_or_default().to_owned();
-    let response = payload.get("tool_response").unwrap_or(&Value::Null);
+    let id = payload["tool_use_id"].as_str().unwrap_or_default().to_owned();
+    let response = &payload["tool_response"];
     let (ended, output) = match agent {
         _ if is_stopped(payload, response) => (Ended::Stopped, String::new()),
         HookAgent::ClaudeCode if has_failed => match claude_failure(payload) {
@@ -236,7 +236,7 @@ fn after(agent: HookAgent, name: &str, payload: &Value) -> EventKind {
 
 /// A file that Codex changed by a patch: the first that the patch names.
 fn patched(payload: &Value) -> EventKind {
-    let is_patch = payload.get("tool_name").and_then(Value::as_str) == Some("apply_patch");
+    let is_patch = payload["tool_name"] == "apply_patch";
     let patch = input(payload, "command").filter(|_| is_patch).unwrap_or_default();
     let file = patch.lines().find_map(|line| {
         ["*** Update File: ", "*** Add File: ", "*** Delete File: "]
@@ -248,7 +248,7 @@ fn patched(payload: &Value) -> EventKind {
 
 /// `Exit code 3`, and the output behind it; `None` for a command that a person or a hook refused, so that it never ran.
 fn claude_failure(payload: &Value) -> Option<(Ended, String)> {
-    let error = payload.get("error").and_then(Value::as_str).unwrap_or_default();
+    let error = payload["error"].as_str().unwrap_or_default();
     let (first, rest) = error.split_once('\n').unwrap_or((error, ""));
     let ended = if let Some(Ok(code)) = first.strip_prefix("Exit code ").map(|code| code.trim().parse()) {
         Ended::Badly(Some(code))
@@ -261,17 +261,14 @@ fn claude_failure(payload: &Value) -> Option<(Ended, String)> {
 }
 
 fn claude_success(response: &Value) -> (Ended, String) {
-    let is =
-        |key: &str| response.get(key).is_some_and(|value| !matches!(value, Value::Null | Value::Bool(false)));
-    let ended = if is("backgroundTaskId") { Ended::NotYet } else { Ended::Well };
-    (ended, String::new())
+    let is_running = !matches!(response["backgroundTaskId"], Value::Null | Value::Bool(false));
+    (if is_running { Ended::NotYet } else { Ended::Well }, String::new())
 }
 
 /// Codex keeps the exit code in its transcript, in the item that has the id of the call.
 fn codex_result(payload: &Value, id: &str, response: &Value) -> (Ended, String) {
     let output = response.as_str().unwrap_or_default().to_owned();
-    let transcript = payload.get("transcript_path").and_then(Value::as_str);
-    let code = transcript.and_then(|path| exit_code(Path::new(path), id));
+    let code = payload["transcript_path"].as_str().and_then(|path| exit_code(Path::new(path), id));
     match code {
         Some(0) => (Ended::Well, output),
         Some(code) => (Ended::Badly(Some(code)), output),
@@ -291,8 +288,8 @@ fn exit_code(transcript: &Path, id: &str) -> Option<i64> {
     let text = String::from_utf8_lossy(&bytes);
     let items = text.lines().rev().filter(|line| line.contains(id) && line.contains("exit_code"));
     items.filter_map(|line| serde_json::from_str::<Value>(line).ok()).find_map(|line| {
-        let item = line.get("payload")?.get("item")?;
-        (item.get("id")?.as_str()? == id).then(|| integer(item.get("exit_code")?).ok())?
+        let item = &line["payload"]["item"];
+        (item["id"] == id).then(|| integer(&item["exit_code"]).ok())?
     })
 }
 
@@ -302,16 +299,16 @@ const GEMINI_FIELDS: [&str; 6] =
 
 /// The text of Gemini CLI has the exit code where it is not 0.
 fn gemini_result(response: &Value) -> (Ended, String) {
-    let content = response.get("llmContent").map(|content| match content {
+    let content = match &response["llmContent"] {
         Value::String(text) => text.clone(),
+        Value::Null => String::new(),
         other => other.to_string(),
-    });
-    let content = content.unwrap_or_default();
+    };
     // Behind the output, which may have lines that look the same.
     let fields =
         || content.lines().rev().take_while(|line| GEMINI_FIELDS.iter().any(|field| line.starts_with(field)));
     let field = |name: &str| fields().find_map(|line| line.strip_prefix(name)).map(str::trim);
-    let has_error = || response.get("error").is_some_and(|error| !error.is_null());
+    let has_error = || !response["error"].is_null();
     let ended = if let Some(Ok(code)) = field("Exit Code: ").map(str::parse) {
         Ended::Badly(Some(code))
     } else if field("Signal: ").is_some() || has_error() {
