@@ -61,7 +61,7 @@ pub(crate) fn answer(
             .hint(format!("it is for the scripts of `memories completions`; known are {}", shells.join(", ")))
     })?;
     let words = arguments.iter().skip_while(|argument| *argument != "--").skip(1).cloned().collect();
-    let folder = environment.folder().to_owned();
+    let folder = environment.folder.clone();
     let words: Vec<OsString> = if shell.name() == Bash.name() { Bash::words(words) } else { words };
     let mut program = candidates::attached(program, &words, environment, facts_of);
     let mut answer = Vec::new();

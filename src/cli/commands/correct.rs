@@ -8,7 +8,7 @@ use crate::cli::commands::memory_args::JsonFields;
 use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
 use crate::cli::failure::Failure;
-use memories_document::types::fields::{count, flag, named, text, texts};
+use memories_document::types::fields::{count, flag, importance, named, text, texts};
 use memories_document::types::{Moment, Outcome, Persistence, Scope, Status, one_of};
 use memories_notebook::authority::Authority;
 use memories_notebook::correct::{Corrected, Correction, Marks, Target, check_consistent};
@@ -208,7 +208,7 @@ fn one_from_json(
         CorrectionName::Mark => {
             let marks = Marks {
                 status: fields.read("status", named)?,
-                importance: fields.importance()?,
+                importance: fields.read("importance", importance)?,
                 persistence: fields.read("persistence", named)?,
                 pinned: fields.read("pinned", flag)?,
             };

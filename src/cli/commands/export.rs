@@ -92,13 +92,10 @@ pub fn run(mut cli: Cli<'_>, args: ExportArgs) -> Result<u8, Failure> {
     let to_stdout = output == Path::new("-");
     let format = match format {
         Some(ExportFormat::Foreign(target)) => return run_foreign(cli, &output, target, &scopes),
-        Some(ExportFormat::Own(format)) => Some(format),
-        None => None,
-    };
-    let format = match format {
+        Some(ExportFormat::Own(format)) => format,
         // With stdout as the target, `--json` chooses the format.
         None if to_stdout && cli.ui.json => TransferFormat::Json,
-        format => format_of(&output, format)?,
+        None => format_of(&output, None)?,
     };
     let notebook = cli.notebook()?;
     let store = notebook.store();

@@ -212,11 +212,6 @@ impl<'a> JsonFields<'a> {
         names.map(|name| unknown_field(name, of, &known)).collect()
     }
 
-    /// An importance.
-    pub(crate) fn importance(&self) -> Result<Option<u16>, Failure> {
-        self.read("importance", importance)
-    }
-
     /// Episode and turn, as far as they are given.
     pub(crate) fn moment(&self) -> Result<Moment, Failure> {
         let turns = self.turns()?;
@@ -262,7 +257,7 @@ impl<'a> JsonFields<'a> {
             messages: None,
             score_change: self.read("score_change", integer)?,
             date: self.read("date", date)?,
-            importance: self.importance()?,
+            importance: self.read("importance", importance)?,
             score: self.read("score", integer)?,
             moves: self.read("moves", integer)?,
             sources,

@@ -79,11 +79,11 @@ pub fn run(mut cli: Cli<'_>, args: SeedArgs) -> Result<u8, Failure> {
     let notebook = cli.notebook()?;
     let sources = inputs.iter().map(|input| read(&mut cli, input, format)).collect::<Result<Vec<_>, _>>()?;
     let cast = seed::read(&sources)?;
+    let names: Vec<&str> = sources.iter().map(|source| source.name.as_str()).collect();
     let options = SeedOptions { force, prune };
     let (report, _) = cli.edit(&notebook, "seed", dry_run, |draft| {
         let report = seed::seed(&mut draft.files, &cast, &options)?;
         if report.changes_the_file() {
-            let names: Vec<&str> = sources.iter().map(|source| source.name.as_str()).collect();
             draft.note_intake(Outcome::Seeded, format!("{}: {}", names.join(", "), counts(&report)));
         }
         Ok(report)
@@ -91,7 +91,6 @@ pub fn run(mut cli: Cli<'_>, args: SeedArgs) -> Result<u8, Failure> {
     cli.ui.warnings(&report.warnings);
     let file = notebook.store().path().display().to_string();
     if cli.ui.json {
-        let names: Vec<&str> = sources.iter().map(|source| source.name.as_str()).collect();
         let about = json!({"sources": names, "dry_run": dry_run, "file": file});
         return cli.ui.json_answer(&report_json(about, &cast, &report));
     }

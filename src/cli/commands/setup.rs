@@ -87,7 +87,7 @@ pub(crate) fn run(ui: &mut Ui, args: SetupArgs, environment: &ProcessEnvironment
         return Err(Failure::user("there is no home in which agents have their settings: HOME is not set")
             .hint("set HOME to an absolute path"));
     };
-    let root = project.then(|| repository(environment.folder(), user_folder)).transpose()?;
+    let root = project.then(|| repository(&environment.folder, user_folder)).transpose()?;
     // A repository's files are for other machines, too; a program with windows has no shell's search path.
     let program = if project { own_program()? } else { own_program_path()? };
     let options = Options {
@@ -207,10 +207,9 @@ fn report(ui: &mut Ui, wired: &[Wired], options: &Options<'_>, project: bool) ->
             json!({"agent": wired.agent.to_string(), "found": wired.found, "files": files})
         };
         ui.json_answer(&json!({"action": action, "agents": wired.iter().map(agent).collect::<Vec<_>>()}))?;
-    }
-    for wired in wired {
-        for file in &wired.files {
-            show(ui, wired.agent, file, options)?;
+    } else {
+        for wired in wired {
+            wired.files.iter().try_for_each(|file| show(ui, wired.agent, file, options))?;
         }
     }
     ui.flush()?;
@@ -229,9 +228,6 @@ fn report(ui: &mut Ui, wired: &[Wired], options: &Options<'_>, project: bool) ->
 
 /// One file in the text form.
 fn show(ui: &mut Ui, agent: Agent, file: &File, options: &Options<'_>) -> Result<(), Failure> {
-    if ui.json {
-        return Ok(());
-    }
     let path = file.path.display();
     match file.outcome(options) {
         "failed" => return Ok(()),

@@ -92,7 +92,10 @@ fn matching<'a>(typed: &OsStr, values: impl Iterator<Item = (&'a str, &'a str)>)
     let is_plain = |value: &str| visible(value) == value && !value.contains('\n');
     values
         .filter(|(value, _)| begins(value) && is_plain(value))
-        .map(|(value, help)| candidate(value, &visible(help)))
+        .map(|(value, help)| {
+            let help = (!help.is_empty()).then(|| visible(help).into_owned().into());
+            CompletionCandidate::new(value.to_owned()).help(help)
+        })
         .collect()
 }
 
@@ -166,13 +169,11 @@ impl Line {
     fn flag(&self, names: &[&str]) -> Option<PathBuf> {
         let mut pairs = self.words.windows(2);
         let apart = pairs.find(|pair| names.contains(&pair[0].as_str())).map(|pair| pair[1].as_str());
-        let joined = |word: &'_ str| {
-            names.iter().find_map(|name| Some(word.strip_prefix(name)?.strip_prefix('=')?.to_owned()))
+        let joined = || {
+            let mut words = self.words.iter();
+            words.find_map(|word| names.iter().find_map(|name| word.strip_prefix(name)?.strip_prefix('=')))
         };
-        apart
-            .map(ToOwned::to_owned)
-            .or_else(|| self.words.iter().find_map(|word| joined(word)))
-            .map(PathBuf::from)
+        apart.or_else(joined).map(PathBuf::from)
     }
 
     /// The first scope that the line names and the file has, and the scope of the flag `--in`.
@@ -191,10 +192,4 @@ impl Line {
         let other = self.flag(&["--in"]).and_then(|name| scope_of(name.to_str()?));
         first.iter().cloned().chain(other.filter(|other| first.as_ref() != Some(other))).collect()
     }
-}
-
-/// A candidate with what it means.
-fn candidate(value: &str, help: &str) -> CompletionCandidate {
-    let help = (!help.is_empty()).then(|| help.to_owned().into());
-    CompletionCandidate::new(value.to_owned()).help(help)
 }

@@ -1,7 +1,7 @@
 //! The environment variables of the settings, and the rule which server may get a key.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use secrecy::SecretString;
 
@@ -90,7 +90,8 @@ pub struct ProcessEnvironment {
     pub(super) proxy_token: Option<SecretString>,
     pub(super) serve_token: Option<SecretString>,
     pub(super) mcp_token: Option<SecretString>,
-    pub(super) folder: PathBuf,
+    /// The working directory.
+    pub(crate) folder: PathBuf,
     /// The folder of the user's own settings, `None` where the environment names no home.
     pub(crate) user_folder: Option<PathBuf>,
 }
@@ -154,11 +155,6 @@ pub(crate) fn tools_environment() -> u64 {
 }
 
 impl ProcessEnvironment {
-    /// The working directory.
-    pub(crate) fn folder(&self) -> &Path {
-        &self.folder
-    }
-
     /// True if a variable names the host of a model.
     pub(super) fn names_a_host(&self) -> bool {
         let hosts = [&self.base_url, &self.openai_base_url, &self.anthropic_base_url, &self.ollama_host];

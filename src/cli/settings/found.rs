@@ -49,13 +49,11 @@ pub(super) fn open(
     });
     let own = environment.user_folder.as_ref().map(|folder| folder.join(FILE_NAME));
     let mut found = Found {
-        files: SettingsFiles::default(),
         config_path: path.clone().unwrap_or_else(|| {
             relative_to(&environment.folder, start(memory_file, environment).join(FILE_NAME))
         }),
-        ignored: Vec::new(),
-        warnings: Vec::new(),
         foreign,
+        ..Found::default()
     };
     let is_own = |path: &Path| own.as_deref() == Some(environment.folder.join(path).as_path());
     // `init` writes the file that is named.
