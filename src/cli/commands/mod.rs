@@ -82,7 +82,7 @@ mod summarize;
 mod supersede;
 #[cfg(feature = "sync")]
 mod sync;
-#[cfg(any(feature = "page", feature = "proxy"))]
+#[cfg(any(feature = "mcp", feature = "page", feature = "proxy"))]
 mod token;
 mod top;
 mod tried;
