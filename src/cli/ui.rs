@@ -89,8 +89,7 @@ pub(crate) struct Ui {
     streams: Streams,
     /// True if answers are JSON.
     pub json: bool,
-    quiet: bool,
-    verbose: bool,
+    form: Form,
     colored: bool,
     /// True if text on stdout is coloured.
     marked: bool,
@@ -109,7 +108,7 @@ pub(crate) struct Ui {
 impl Ui {
     /// Output in that form. The environment may forbid colour, and names the pager.
     pub(crate) fn new(streams: Streams, form: Form, environment: &ProcessEnvironment) -> Ui {
-        let Form { json, quiet, verbose, color, no_pager } = form;
+        let Form { json, color, no_pager, .. } = form;
         let is_colored = |is_terminal: bool| match color {
             Color::Always => true,
             Color::Never => false,
@@ -118,21 +117,18 @@ impl Ui {
         let (colored, marked) =
             (is_colored(streams.stderr_is_terminal), is_colored(streams.stdout_is_terminal));
         let may_page = streams.stdout_is_terminal && !json && !no_pager && !environment.is_dumb;
-        let pager_name = environment.pager.clone();
-        let (pages, pager, deferred, as_of) = (false, None, String::new(), None);
         Ui {
             streams,
             json,
-            quiet,
-            verbose,
+            form,
             colored,
             marked,
             may_page,
-            pager_name,
-            pages,
-            pager,
-            deferred,
-            as_of,
+            pager_name: environment.pager.clone(),
+            pages: false,
+            pager: None,
+            deferred: String::new(),
+            as_of: None,
         }
     }
 
@@ -282,7 +278,7 @@ impl Ui {
 
     /// Prints a notice about anything beside the answer; silent under `--quiet`.
     pub(crate) fn notice(&mut self, text: &str) {
-        if !self.quiet {
+        if !self.form.quiet {
             self.say(None, "", text);
         }
     }
@@ -294,7 +290,7 @@ impl Ui {
 
     /// Prints details; only under `--verbose`.
     pub(crate) fn detail(&mut self, text: &str) {
-        if self.verbose {
+        if self.form.verbose {
             self.say(None, "", text);
         }
     }
@@ -351,7 +347,7 @@ impl Ui {
 
     /// True if a person would see a progress bar.
     pub(crate) fn shows_progress(&self) -> bool {
-        self.streams.stderr_is_terminal && !self.quiet && !self.json
+        self.streams.stderr_is_terminal && !self.form.quiet && !self.json
     }
 
     /// True if a person types the input.

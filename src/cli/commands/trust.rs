@@ -100,25 +100,20 @@ pub(crate) fn run(
     }
     let keys = restricted_keys(&layer);
     show_keys(ui, &layer, &keys)?;
-    let outcome = match (keys.is_empty(), dry_run) {
-        (true, _) => "not_needed",
-        (false, true) => "dry_run",
+    let shown = path.display();
+    let (outcome, text) = match (keys.is_empty(), dry_run) {
+        (true, _) => ("not_needed", format!("{shown} sets nothing that needs trust\n")),
+        (false, true) => {
+            ui.notice(&format!("this content, and no other: `memories trust {shown} --sha256 {sha256}`"));
+            ("dry_run", String::new())
+        }
         (false, false) => {
             TrustList::add(folder, &Trusted::of(&path, &content))?;
-            "trusted"
+            ("trusted", format!("trusted {shown}\n"))
         }
     };
-    let shown = path.display();
     let values: Map<String, Value> =
         keys.iter().map(|key| ((*key).to_owned(), shown_setting(&layer, key))).collect();
-    let text = match outcome {
-        "not_needed" => format!("{shown} sets nothing that needs trust\n"),
-        "trusted" => format!("trusted {shown}\n"),
-        _ => {
-            ui.notice(&format!("this content, and no other: `memories trust {shown} --sha256 {sha256}`"));
-            String::new()
-        }
-    };
     let answer = json!({"outcome": outcome, "file": shown.to_string(), "sha256": sha256, "keys": values});
     ui.answer(&answer, &text)
 }

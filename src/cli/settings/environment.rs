@@ -86,7 +86,10 @@ pub struct ProcessEnvironment {
     pub(super) anthropic_api_key: Option<SecretString>,
     pub(super) anthropic_base_url: Option<String>,
     pub(super) ollama_host: Option<String>,
-    pub(super) embedder: EmbedderVariables,
+    pub(super) embedder: Option<String>,
+    pub(super) embedding_model: Option<String>,
+    pub(super) embedding_url: Option<String>,
+    pub(super) embedding_api_key: Option<SecretString>,
     pub(super) proxy_token: Option<SecretString>,
     pub(super) serve_token: Option<SecretString>,
     pub(super) mcp_token: Option<SecretString>,
@@ -117,12 +120,10 @@ impl ProcessEnvironment {
             anthropic_api_key: variable("ANTHROPIC_API_KEY").map(SecretString::from),
             anthropic_base_url: variable("ANTHROPIC_BASE_URL"),
             ollama_host: variable("OLLAMA_HOST"),
-            embedder: EmbedderVariables {
-                provider: variable("MEMORIES_EMBEDDER"),
-                model: variable("MEMORIES_EMBEDDING_MODEL"),
-                url: variable("MEMORIES_EMBEDDING_URL"),
-                api_key: variable("MEMORIES_EMBEDDING_API_KEY").map(SecretString::from),
-            },
+            embedder: variable("MEMORIES_EMBEDDER"),
+            embedding_model: variable("MEMORIES_EMBEDDING_MODEL"),
+            embedding_url: variable("MEMORIES_EMBEDDING_URL"),
+            embedding_api_key: variable("MEMORIES_EMBEDDING_API_KEY").map(SecretString::from),
             proxy_token: variable("MEMORIES_PROXY_TOKEN").map(SecretString::from),
             serve_token: variable("MEMORIES_SERVE_TOKEN").map(SecretString::from),
             mcp_token: variable("MEMORIES_MCP_TOKEN").map(SecretString::from),
@@ -253,15 +254,6 @@ fn user_folder() -> Option<PathBuf> {
         if cfg!(windows) { variable("APPDATA") } else { variable("HOME").map(|home| home.join(".config")) }
     };
     Some(variable("XDG_CONFIG_HOME").or_else(own)?.join("memories"))
-}
-
-/// The variables of the embedder.
-#[derive(Debug, Default)]
-pub(super) struct EmbedderVariables {
-    pub(super) provider: Option<String>,
-    pub(super) model: Option<String>,
-    pub(super) url: Option<String>,
-    pub(super) api_key: Option<SecretString>,
 }
 
 /// The key, if it may be sent. It may if the environment names the server (`is_named`), or if no settings

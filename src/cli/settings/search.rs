@@ -40,12 +40,11 @@ pub(super) fn read_embedding(
     file: &mut SettingsFiles,
     environment: &ProcessEnvironment,
 ) -> Result<EmbeddingSettings, Failure> {
-    let variables = &environment.embedder;
     let mut config = EmbedderConfig::default();
-    let variable = variables.provider.as_deref().map(|name| ("MEMORIES_EMBEDDER", name));
+    let variable = environment.embedder.as_deref().map(|name| ("MEMORIES_EMBEDDER", name));
     file.choose(variable, "search.embedder", &mut config.provider)?;
-    config.model = variables.model.clone().or(file.read("search.embedding_model", text)?);
-    config.url = variables.url.clone();
+    config.model = environment.embedding_model.clone().or(file.read("search.embedding_model", text)?);
+    config.url = environment.embedding_url.clone();
     config.fallback_url = file.read("search.embedding_url", text)?;
     config.dimensions = file.read("search.dimensions", size)?.filter(|dimensions| *dimensions > 0);
     file.set("search.embedding_timeout", duration, &mut config.limits.timeout)?;
@@ -58,7 +57,7 @@ pub(super) fn read_embedding(
     let home = "https://api.openai.com";
     let openai_api_key = trusted(&environment.openai_api_key, is_named, config.fallback_url.as_deref(), home);
     let environment = EmbedderEnvironment {
-        api_key: variables.api_key.clone(),
+        api_key: environment.embedding_api_key.clone(),
         openai_api_key,
         openai_base_url: environment.openai_base_url.clone(),
         ollama_host: environment.ollama_host.clone(),
@@ -71,7 +70,6 @@ mod tests {
     use secrecy::{ExposeSecret, SecretString};
 
     use super::*;
-    use crate::cli::settings::environment::EmbedderVariables;
     use memories_llm::embedding::EmbedderKind;
 
     fn embedding_of(text: &str, environment: ProcessEnvironment) -> EmbeddingSettings {
@@ -83,15 +81,11 @@ mod tests {
 
     fn environment(url: Option<&str>, base_url: Option<&str>, own: Option<&str>) -> ProcessEnvironment {
         let text = |text: Option<&str>| text.map(str::to_owned);
-        let embedder = EmbedderVariables {
-            url: text(url),
-            api_key: own.map(SecretString::from),
-            ..EmbedderVariables::default()
-        };
         ProcessEnvironment {
             openai_api_key: Some(SecretString::from("o")),
             openai_base_url: text(base_url),
-            embedder,
+            embedding_url: text(url),
+            embedding_api_key: own.map(SecretString::from),
             ..ProcessEnvironment::default()
         }
     }
@@ -126,13 +120,12 @@ mod tests {
         let file = embedding_of(text, ProcessEnvironment::default()).config;
         assert_eq!((file.provider, file.model.as_deref()), (EmbedderKind::Ollama, Some("file")));
         assert_eq!(file.dimensions, None);
-        let embedder = EmbedderVariables {
-            provider: Some("openai".to_owned()),
-            model: Some("variable".to_owned()),
-            ..EmbedderVariables::default()
+        let environment = ProcessEnvironment {
+            embedder: Some("openai".to_owned()),
+            embedding_model: Some("variable".to_owned()),
+            ..ProcessEnvironment::default()
         };
-        let both =
-            embedding_of(text, ProcessEnvironment { embedder, ..ProcessEnvironment::default() }).config;
+        let both = embedding_of(text, environment).config;
         assert_eq!((both.provider, both.model.as_deref()), (EmbedderKind::Openai, Some("variable")));
     }
 }
