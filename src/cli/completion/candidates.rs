@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use clap::{Arg, Command};
@@ -35,7 +35,7 @@ pub(super) fn attached(
     facts_of: impl Fn(&str) -> Option<Facts>,
 ) -> Command {
     let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-    let line = Arc::new(Line { words, environment: Mutex::new(Some(environment)), file: OnceLock::new() });
+    let line = Arc::new(Line { words, environment, file: OnceLock::new() });
     // Commands have no arguments before.
     program.build();
     program.mut_subcommands(|command| {
@@ -102,8 +102,7 @@ fn matching<'a>(typed: &OsStr, values: impl Iterator<Item = (&'a str, &'a str)>)
 /// The line that is completed.
 struct Line {
     words: Vec<String>,
-    /// Taken when the memory file is read.
-    environment: Mutex<Option<ProcessEnvironment>>,
+    environment: ProcessEnvironment,
     file: OnceLock<KnownFile>,
 }
 
@@ -148,7 +147,7 @@ impl Line {
     }
 
     fn read(&self) -> Option<KnownFile> {
-        let environment = self.environment.lock().ok()?.take()?;
+        let environment = self.environment.clone();
         let (file, config) = (self.flag(&["-f", "--file"]), self.flag(&["--config"]));
         let (settings, _) = Settings::load(file, config, Duration::ZERO, environment, false).ok()?;
         let store = Store::open(&settings.file, Duration::ZERO).ok()?;

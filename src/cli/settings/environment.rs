@@ -64,7 +64,7 @@ pub(crate) const VARIABLES: [(&str, &str); 37] = [
 ];
 
 /// The values of the environment variables, and the working directory.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct ProcessEnvironment {
     pub no_color: bool,
     /// The terminal obeys no codes.
