@@ -39,7 +39,7 @@ use clap::{CommandFactory, FromArgMatches};
 use args::{Arguments, Global};
 use commands::{Command, MemoryCommand, facts_of};
 use context::Cli;
-use failure::{Failure, FailureKind};
+use failure::Failure;
 use settings::{ProcessEnvironment, Settings, find_settings};
 use ui::{Form, Ui};
 
@@ -205,8 +205,8 @@ fn warn_of_damage(cli: &mut Cli<'_>) {
 }
 
 fn report(ui: &mut Ui, failure: &Failure) -> u8 {
-    if failure.kind != FailureKind::ClosedPipe {
+    if failure.remedy.is_some() {
         ui.failure(failure);
     }
-    failure.kind.exit_code()
+    failure.exit_code()
 }

@@ -316,7 +316,7 @@ impl Ui {
 
     fn json_failure(&mut self, failure: &Failure) {
         let hint = (!failure.hints.is_empty()).then(|| failure.hints.join("; "));
-        let code = failure.kind.exit_code();
+        let code = failure.exit_code();
         let line = json!({"version": 1, "error": failure.message(), "hint": hint, "code": code}).to_string();
         let _ = self.streams.stdout.flush();
         // An error of stderr cannot be reported anywhere.

@@ -82,8 +82,7 @@ impl Cli<'_> {
             return Ok(Vec::new());
         }
         let names = self.scope_names(names)?.into_iter().map(ScopeName::existing);
-        let found = read_scopes(&self.store()?, &names.collect::<Vec<_>>())?;
-        Ok(found.into_iter().map(|(scope, _)| scope).collect())
+        Ok(scopes(&Snapshot::read(&self.store()?)?, &names.collect::<Vec<_>>())?)
     }
 }
 

@@ -17,8 +17,9 @@ use crate::cli::commands::model_args::{ModelArgs, no_model};
 use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
-use crate::cli::failure::{Failure, FailureKind};
+use crate::cli::failure::Failure;
 use crate::cli::values::parse_count;
+use memories_document::types::hint::Remedy;
 use memories_document::types::{Author, MemoryObject, Scope};
 
 /// Let a model merge memories of a place; shows a plan first
@@ -121,7 +122,7 @@ pub fn run(mut cli: Cli<'_>, args: ConsolidateArgs) -> Result<u8, Failure> {
     };
     show_plan(&mut cli, &scope, &candidates.name, &given, &applied, done, &objects)?;
     let all_refused = apply && applied.decisions.is_empty() && !applied.refused.is_empty();
-    Ok(if all_refused { FailureKind::User.exit_code() } else { 0 })
+    Ok(if all_refused { Remedy::Fix.exit_code() } else { 0 })
 }
 
 fn ask(

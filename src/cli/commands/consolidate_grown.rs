@@ -15,7 +15,8 @@ use crate::cli::commands::consolidate_plan::{
 };
 use crate::cli::commands::model_args::ModelArgs;
 use crate::cli::context::Cli;
-use crate::cli::failure::{Failure, FailureKind};
+use crate::cli::failure::Failure;
+use memories_document::types::hint::Remedy;
 use memories_document::types::{Author, MemoryObject, Moment, Scope, ScopeName};
 use memories_notebook::Notebook;
 use memories_notebook::authority::{Authority, protection};
@@ -65,7 +66,7 @@ pub(super) fn run(
     };
     let is_refused = is_given && apply && done.iter().all(|one| one.applied.decisions.is_empty());
     show(&mut cli, &done, Rest { waiting, calls: asked.left }, apply)?;
-    Ok(if is_refused && !done.is_empty() { FailureKind::User.exit_code() } else { 0 })
+    Ok(if is_refused && !done.is_empty() { Remedy::Fix.exit_code() } else { 0 })
 }
 
 /// Consolidates the scopes that grew, one after the other. The second value is the number of scopes for which no request

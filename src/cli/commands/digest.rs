@@ -11,9 +11,10 @@ use crate::cli::commands::viewer_args::WitnessArgs;
 use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
-use crate::cli::failure::{Failure, FailureKind};
+use crate::cli::failure::Failure;
 use memories_chat::digest::{DigestReport, Digester, Occasion, PresentCharacter};
 use memories_document::types::frame::{INDENT, indented, one_line};
+use memories_document::types::hint::Remedy;
 use memories_document::types::{MemoryObject, Scope, is_id};
 use memories_llm::ModelError;
 use memories_notebook::Snapshot;
@@ -156,7 +157,7 @@ pub fn run(mut cli: Cli<'_>, args: DigestArgs) -> Result<u8, Failure> {
         ));
     }
     show_report(&mut cli, notebook.store(), &conversation.id, &occasion, &report)?;
-    Ok(if strict && !report.failed.is_empty() { FailureKind::TryAgain.exit_code() } else { 0 })
+    Ok(if strict && !report.failed.is_empty() { Remedy::Retry.exit_code() } else { 0 })
 }
 
 /// The occasion of leaving a place.

@@ -7,9 +7,10 @@ use serde_json::json;
 use crate::cli::commands::common::counted;
 use crate::cli::commands::export_format::ForeignTarget;
 use crate::cli::context::Cli;
-use crate::cli::failure::{Failure, FailureKind};
+use crate::cli::failure::Failure;
 use memories_document::Section;
 use memories_document::types::Scope;
+use memories_document::types::hint::Remedy;
 use memories_formats::{Folder, for_agents, for_codex, vault, with_section, world_info};
 use memories_store::{OtherFile, Store, make_folders, real_path};
 
@@ -119,5 +120,5 @@ fn replace(file: &OtherFile, text: &str) -> Result<(), Failure> {
         return Ok(());
     }
     let problem = format!("another program wrote `{}` just now", file.path().display());
-    Err(Failure { kind: FailureKind::TryAgain, ..Failure::user(problem) }.hint("run the same command again"))
+    Err(Failure { remedy: Some(Remedy::Retry), ..Failure::user(problem) }.hint("run the same command again"))
 }

@@ -13,13 +13,14 @@ use crate::cli::commands::viewer_args::WitnessArgs;
 use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Candidates, Facts, Group};
-use crate::cli::failure::{Failure, FailureKind};
+use crate::cli::failure::Failure;
 use crate::cli::values::{parse_count, parse_importance_scale};
 use memories_chat::api_format::ApiFormat;
 use memories_chat::extract::aspects::tool_schema;
 use memories_chat::extract::{ExtractInput, ExtractOutcome, ExtractReport, Extractor, read_input};
 use memories_chat::{ChatSettings, Conversation, ExtractMode};
 use memories_document::types::ImportanceScale;
+use memories_document::types::hint::Remedy;
 use memories_llm::{Choice, ModelError};
 use memories_notebook::add::AddOutcome;
 
@@ -149,7 +150,7 @@ pub fn run(mut cli: Cli<'_>, args: ExtractArgs) -> Result<u8, Failure> {
     }
     show_report(&mut cli, &conversation.id, &report)?;
     let failed = strict && report.outcome == ExtractOutcome::Failed;
-    Ok(if failed { FailureKind::TryAgain.exit_code() } else { 0 })
+    Ok(if failed { Remedy::Retry.exit_code() } else { 0 })
 }
 
 /// Warns that a model failed; settings with which none can work are an error.

@@ -13,11 +13,11 @@ use crate::cli::commands::export::format_of;
 use crate::cli::commands::foreign::{self, Foreign};
 use crate::cli::context::Cli;
 use crate::cli::facts::{Candidates, Facts, Group};
-use crate::cli::failure::{Failure, FailureKind, unreadable};
+use crate::cli::failure::{Failure, unreadable};
 use crate::cli::ui::progress_bar;
 use crate::transfer::merge::{MergeOptions, MergeReport, OnConflict, Unstored, merge};
 use crate::transfer::{self, LeftOut, TransferFormat, TransferSource};
-use memories_document::types::hint::Refused;
+use memories_document::types::hint::{Refused, Remedy};
 use memories_document::types::{Outcome, Scope};
 use memories_store::Store;
 
@@ -128,7 +128,7 @@ pub fn run(mut cli: Cli<'_>, args: ImportArgs) -> Result<u8, Failure> {
     })?;
     let answer = ImportAnswer { input: &input, format: &format, dry_run, source: &source, report: &report };
     answer.show(&mut cli, notebook.store())?;
-    Ok(if report.failed.is_empty() { 0 } else { FailureKind::User.exit_code() })
+    Ok(if report.failed.is_empty() { 0 } else { Remedy::Fix.exit_code() })
 }
 
 /// What the command line says of the format.

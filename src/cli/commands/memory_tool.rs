@@ -7,8 +7,9 @@ use serde_json::json;
 use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::{Cli, SEND_UTF8, utf8};
 use crate::cli::facts::{Facts, Group};
-use crate::cli::failure::{Failure, FailureKind};
+use crate::cli::failure::Failure;
 use memories_agents::memory_tool::{Answer, answer};
+use memories_document::types::hint::Remedy;
 use memories_document::types::json::without_mark;
 use memories_notebook::Notebook;
 
@@ -64,7 +65,7 @@ pub fn run(mut cli: Cli<'_>, args: MemoryToolArgs) -> Result<u8, Failure> {
         cli.ui.warnings(&answer.warnings);
     }
     cli.ui.answer(&answer, &format!("{}\n", answer.text))?;
-    Ok(if answer.is_error { FailureKind::User.exit_code() } else { 0 })
+    Ok(if answer.is_error { Remedy::Fix.exit_code() } else { 0 })
 }
 
 /// Answers each line until there is none any more. A line that is not UTF-8, or whose command fails for another reason than the model's is
@@ -89,7 +90,7 @@ fn answer_lines(cli: &mut Cli<'_>, notebook: &Notebook) -> Result<u8, Failure> {
             Err(failure) => cli.ui.json_answer(&json!({
                 "error": failure.message(),
                 "hint": failure.hints.first(),
-                "code": failure.kind.exit_code(),
+                "code": failure.exit_code(),
             }))?,
         };
         cli.ui.flush()?;

@@ -13,8 +13,9 @@ use crate::cli::commands::model_args::ModelArgs;
 use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
-use crate::cli::failure::{Failure, FailureKind};
+use crate::cli::failure::Failure;
 use crate::cli::values::{parse_count, parse_importance, parse_importance_scale, parse_integer, parse_line};
+use memories_document::types::hint::Remedy;
 use memories_document::types::{
     Category, DEFAULT_IMPORTANCE, ImportanceScale, character_id, importance_of_program,
 };
@@ -233,7 +234,7 @@ fn refused(error: RecordError) -> Failure {
 
 fn exit_code(report: &RecordReport, strict: bool) -> u8 {
     let failed = report.model.as_ref().is_some_and(|model| model.error.is_some());
-    if failed && strict { FailureKind::TryAgain.exit_code() } else { 0 }
+    if failed && strict { Remedy::Retry.exit_code() } else { 0 }
 }
 
 fn turn_from_stdin(cli: &mut Cli<'_>, scale: ImportanceScale) -> Result<Turn, Failure> {

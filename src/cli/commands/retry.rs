@@ -9,8 +9,9 @@ use crate::cli::commands::model_args::ModelArgs;
 use crate::cli::commands::writer_args::WriterArgs;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
-use crate::cli::failure::{Failure, FailureKind};
+use crate::cli::failure::Failure;
 use crate::cli::ui::progress_bar;
+use memories_document::types::hint::Remedy;
 use memories_record::retry::{MAX_FAILURES, Offer, Queue, Waiting, Wanted, waiting};
 use memories_record::{Judge, Recorder};
 
@@ -115,7 +116,7 @@ fn work_off(cli: Cli<'_>, recorder: &Recorder<'_>, queue: Queue) -> Result<u8, F
         &json!({"waiting_count": waiting, "done_count": done, "failed_count": failed, "outcomes": list}),
         &text,
     )?;
-    Ok(if failed > 0 { FailureKind::TryAgain.exit_code() } else { 0 })
+    Ok(if failed > 0 { Remedy::Retry.exit_code() } else { 0 })
 }
 
 fn show(cli: Cli<'_>, queue: &[Waiting]) -> Result<u8, Failure> {

@@ -219,7 +219,7 @@ fn report(ui: &mut Ui, wired: &[Wired], options: &Options<'_>, project: bool) ->
     }
     say_what_follows(ui, wired, options, project);
     let failures = files.iter().filter_map(|file| file.result.as_ref().err());
-    if let Some(code) = failures.map(|failure| failure.kind.exit_code()).max() {
+    if let Some(code) = failures.map(Failure::exit_code).max() {
         return Ok(code);
     }
     let is_left = |file: &&File| matches!(file.outcome(options), "pending" | "by_hand");

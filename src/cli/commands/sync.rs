@@ -8,9 +8,10 @@ use serde_json::json;
 use crate::cli::commands::common::counted;
 use crate::cli::context::Cli;
 use crate::cli::facts::{Facts, Group};
-use crate::cli::failure::{Failure, FailureKind};
+use crate::cli::failure::Failure;
 use crate::cli::interrupt::on_interrupt;
 use crate::cli::values::parse_duration;
+use memories_document::types::hint::Remedy;
 use memories_notebook::Notebook;
 use memories_sync::{Options, Remote, RemoteUrl, SyncReport, sync};
 
@@ -178,7 +179,7 @@ impl Syncing {
         match self.once(cli.settings.seed().wrapping_add(number)) {
             Ok(report) if report.words().is_none() && report.kept.is_empty() => Ok(()),
             Ok(report) => self.tell(cli, &report),
-            Err(failure) if failure.kind == FailureKind::TryAgain => {
+            Err(failure) if failure.remedy == Some(Remedy::Retry) => {
                 cli.ui.warning(&format!("{}; it is tried again", failure.message()));
                 Ok(())
             }

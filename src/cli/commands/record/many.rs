@@ -13,11 +13,12 @@ use serde_json::json;
 
 use crate::cli::commands::common::{RETRY, counted};
 use crate::cli::context::{Cli, MAX_INPUT};
-use crate::cli::failure::{Failure, FailureKind};
+use crate::cli::failure::Failure;
 use crate::cli::interrupt::on_interrupt;
 use crate::cli::ui::progress_bar;
 use memories_document::types::Outcome;
 use memories_document::types::Scope;
+use memories_document::types::hint::Remedy;
 use memories_document::types::json::without_mark;
 use memories_notebook::Snapshot;
 use memories_record::many::{Holdings, Line, LineWarning, MAX_GROUP, ManyTurns, TurnSummary};
@@ -176,14 +177,14 @@ pub(super) fn record_many(
     show_summary(&mut cli, recorder.notebook.store(), after, &summary)?;
     if let Some(after) = after {
         cli.ui.warning(&format!("stopped after line {after}; go on with --from {}", after + 1));
-        return Ok(FailureKind::TryAgain.exit_code());
+        return Ok(Remedy::Retry.exit_code());
     }
     if last > 0 && last < from {
         cli.ui.warning(&format!("no turn is recorded: line {last} is the last, before --from {from}"));
     }
     Ok(match (summary.refused.is_empty(), strict && !summary.model_errors.is_empty()) {
-        (false, _) => FailureKind::User.exit_code(),
-        (true, true) => FailureKind::TryAgain.exit_code(),
+        (false, _) => Remedy::Fix.exit_code(),
+        (true, true) => Remedy::Retry.exit_code(),
         (true, false) => 0,
     })
 }
