@@ -64,8 +64,8 @@ struct Conflicted {
     root: PathBuf,
     /// The file from there, as git writes it.
     path: String,
-    /// Object and mode of base, ours and theirs.
-    stages: [Option<(String, String)>; 3],
+    /// Base, ours and theirs.
+    stages: [Option<Stage>; 3],
 }
 
 /// Resolves the conflict of a file, and says what was done and what is left.
@@ -104,20 +104,18 @@ fn find(store: &Store) -> Result<Conflicted, Failure> {
     let name = real.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let list = ["--literal-pathspecs", "ls-files", "--unmerged", "-z", "--full-name", "--", &name];
     let listed = unmerged(folder, &list)?;
+    let path = listed.first().map(|stage| stage.path.clone()).ok_or_else(|| no_conflict(store, &root))?;
     let mut stages = [None, None, None];
-    for Stage { number, object, mode, .. } in &listed {
-        if let Some(stage) = stages.get_mut(number - 1) {
-            *stage = Some((object.clone(), mode.clone()));
-        }
+    for stage in listed {
+        let at = stage.number - 1;
+        stages[at] = Some(stage);
     }
-    match listed.into_iter().next() {
-        Some(Stage { path, .. }) => Ok(Conflicted { root, path, stages }),
-        None => Err(no_conflict(store, &root)),
-    }
+    Ok(Conflicted { root, path, stages })
 }
 
 /// A line of `git ls-files --unmerged`.
 struct Stage {
+    /// From 1 to 3.
     number: usize,
     object: String,
     mode: String,
@@ -168,7 +166,7 @@ impl Conflicted {
         Ok((sides, base))
     }
 
-    fn text(&self, (object, mode): &(String, String), side: &str) -> Result<String, Failure> {
+    fn text(&self, Stage { object, mode, .. }: &Stage, side: &str) -> Result<String, Failure> {
         if !mode.starts_with("100") {
             return Err(Failure::user(format!(
                 "`{}` ({side}) is a link or a repository, and no file",
