@@ -71,18 +71,8 @@ pub struct Cast {
 pub(crate) const OWN_KEYS: [&str; 6] =
     ["background", "communication_style", "decision_style", "traits", "skills", "values"];
 
-/// Keys that identify a table as an agent; `id` alone does not, since a scenario may have one.
-const AGENT_KEYS: [&str; 9] = [
-    "id",
-    "role",
-    "archetype",
-    "background",
-    "communication_style",
-    "decision_style",
-    "traits",
-    "skills",
-    "values",
-];
+/// Keys that with [`OWN_KEYS`] identify a table as an agent; `id` alone does not, since a scenario may have one.
+const AGENT_KEYS: [&str; 3] = ["id", "role", "archetype"];
 
 /// Keys that identify a table as a scene.
 const SCENE_KEYS: [&str; 4] = ["location", "atmosphere", "time", "context"];
@@ -145,8 +135,9 @@ impl Reading {
         }
         let fields = document.table("agents or a scenario")?;
         let several = fields.has_any(&FILE_KEYS);
-        let agent = fields.has_any(&AGENT_KEYS) || fields.has_any(&["name"]);
-        let scene = fields.has_any(&SCENE_KEYS) && !fields.has_any(&AGENT_KEYS[1..]);
+        let only_agent = fields.has_any(&AGENT_KEYS[1..]) || fields.has_any(&OWN_KEYS);
+        let agent = only_agent || fields.has_any(&["id", "name"]);
+        let scene = fields.has_any(&SCENE_KEYS) && !only_agent;
         match (several, agent, scene) {
             (false, _, true) => self.scenario(fields),
             (false, true, _) => self.agent(fields, None),
@@ -226,7 +217,7 @@ impl Reading {
             Some(field) => relationships(&field, &mut self.cast.warnings)?,
             None => Vec::new(),
         };
-        let known = [&AGENT_KEYS[..], &["name", "description", "relationships"]].concat();
+        let known = [&AGENT_KEYS[..], &OWN_KEYS, &["name", "description", "relationships"]].concat();
         self.cast.warnings.extend(fields.unknown(&known));
         self.cast.agents.push(Agent { position, id, name, role, archetype, description, own, relationships });
         Ok(())

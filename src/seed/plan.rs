@@ -94,8 +94,8 @@ fn of_agent(agent: &Agent, cast: &Cast, file: &Document) -> InitialSection {
         let stated: Vec<&str> = same.map(|other| other.text.as_str()).collect();
         done.push(called);
         match of_undescribed(agent, one, &stated, cast, file) {
-            Ok((known, memory)) => {
-                warnings.extend((!known).then(|| undescribed_warning(agent, one, cast)));
+            Ok(memory) => {
+                warnings.extend((!memory.only_if_new).then(|| undescribed_warning(agent, one, cast)));
                 memories.push(memory);
             }
             Err(warning) => warnings.push(warning),
@@ -163,7 +163,7 @@ fn title_of(name: &str, id: &str, others: &[&str]) -> String {
     }
 }
 
-/// A memory about someone whom the seed does not describe, and `true` if the memory file knows them. `Err`
+/// A memory about someone whom the seed does not describe, only to be added if the memory file knows them. `Err`
 /// is a warning: no memory can be made.
 fn of_undescribed(
     agent: &Agent,
@@ -171,7 +171,7 @@ fn of_undescribed(
     stated: &[&str],
     cast: &Cast,
     file: &Document,
-) -> Result<(bool, InitialMemory), String> {
+) -> Result<InitialMemory, String> {
     let place = &one.position;
     if is_called(agent, &one.to) {
         return Err(format!("{place}: `{}` states a relationship to itself: left out", agent.id));
@@ -183,7 +183,7 @@ fn of_undescribed(
     let in_file = file
         .headings()
         .find_map(|heading| Some((meant(&heading.scope, &heading.name)?, heading.name.clone())));
-    let known = in_file.is_some();
+    let only_if_new = in_file.is_some();
     let (id, name) = in_file.unwrap_or_else(|| (id_of_name(&one.to), one.to.trim().to_owned()));
     if !is_id(&id) {
         let near = near(&one.to, cast);
@@ -191,7 +191,7 @@ fn of_undescribed(
     }
     let name = if name.is_empty() { id.clone() } else { name };
     let text = stated.iter().fold(sentence(&name), |text, stated| with_line(text, Some(&relation(stated))));
-    Ok((known, InitialMemory { only_if_new: known, ..knowledge(&title_of(&name, &id, &[]), &id, &text) }))
+    Ok(InitialMemory { only_if_new, ..knowledge(&title_of(&name, &id, &[]), &id, &text) })
 }
 
 fn undescribed_warning(agent: &Agent, one: &Relationship, cast: &Cast) -> String {
