@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 use serde_json::Value;
 
 use memories_document::nearest;
-use memories_document::types::{Scope, ScopeName, fold_title};
+use memories_document::types::{Scope, ScopeName, did_you_mean, fold_title};
 
 /// A place as a source names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,7 +90,7 @@ impl PlaceIndex {
     pub(crate) fn learn(&mut self, scope: &Scope, name: &str) {
         let Scope::Location(id) = scope else { return };
         self.highest = self.highest.max(Some(*id));
-        if !name.trim().is_empty() && self.ids.entry(fold(name)).or_default().insert(*id) {
+        if !name.trim().is_empty() && self.ids.entry(fold_title(name)).or_default().insert(*id) {
             self.names.push(name.trim().to_owned());
         }
     }
@@ -109,7 +109,7 @@ impl PlaceIndex {
             }
             PlaceReference::Named(name) => name,
         };
-        let known: Vec<u64> = self.ids.get(&fold(name)).into_iter().flatten().copied().collect();
+        let known: Vec<u64> = self.ids.get(&fold_title(name)).into_iter().flatten().copied().collect();
         match known.as_slice() {
             [id] => Ok((Scope::Location(*id), String::new())),
             [] if self.new_places => {
@@ -120,16 +120,12 @@ impl PlaceIndex {
             }
             [] => {
                 let near = nearest(name, self.names.iter().map(String::as_str), 1);
-                let near = near.first().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+                let near = did_you_mean(&near).map(|near| format!("; {near}")).unwrap_or_default();
                 Err(format!("no place is called `{name}`{near}"))
             }
             _ => Err(format!("{} places are called `{name}`", known.len())),
         }
     }
-}
-
-fn fold(name: &str) -> String {
-    fold_title(name)
 }
 
 #[cfg(test)]
