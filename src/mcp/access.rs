@@ -150,11 +150,6 @@ impl Memories {
         said.filter(|said| lock(&self.told).insert(said.clone())).collect()
     }
 
-    /// The running episode.
-    pub(super) fn episode(&self) -> Result<u64, Refusal> {
-        Ok(self.notebook().state().episode)
-    }
-
     /// The memory file, to be looked at, and to be changed in the name of the server.
     pub(super) fn notebook(&self) -> Notebook {
         let notebook = Notebook::new(self.setup.store.clone(), self.setup.clock.clone());

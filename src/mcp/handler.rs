@@ -286,11 +286,8 @@ impl ServerHandler for Server {
             return Ok(ListResourcesResult::default());
         }
         let all = read(self, &context, resources::list).await?;
-        let page = all
-            .iter()
-            .skip(start)
-            .take(PAGE)
-            .map(|resource| said::resource(&resource.uri, &resource.name, resources::MIME_TYPE));
+        let page =
+            all.iter().skip(start).take(PAGE).map(|resource| said::resource(&resource.uri, &resource.name));
         let mut result = ListResourcesResult::with_all_items(page.collect());
         result.next_cursor = (start + PAGE < all.len()).then(|| (start + PAGE).to_string());
         Ok(result)
@@ -302,7 +299,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         let templates = resources::TEMPLATES.iter().filter(|_| !self.is_off()).map(|(uri, name, about)| {
-            ResourceTemplate::new(*uri, *name).with_description(*about).with_mime_type(resources::MIME_TYPE)
+            ResourceTemplate::new(*uri, *name).with_description(*about).with_mime_type(said::MIME_TYPE)
         });
         let result = ListResourceTemplatesResult::with_all_items(templates.collect());
         Ok(ListResourceTemplatesResult { ttl_ms: fresh(&context), ..result })
@@ -319,7 +316,7 @@ impl ServerHandler for Server {
         }
         let wanted = uri.clone();
         match read(self, &context, move |memories| resources::read(memories, &wanted)).await? {
-            Ok(text) => Ok(said::contents(text, uri, resources::MIME_TYPE).into()),
+            Ok(text) => Ok(said::contents(text, uri).into()),
             Err(refusal) => Err(said::no_resource(ModelText::of(&refusal.text()), &uri)),
         }
     }

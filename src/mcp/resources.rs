@@ -7,8 +7,6 @@ use memories_document::types::frame::{INDENT, indented, one_line};
 use memories_document::types::model_text::ModelText;
 use memories_document::types::{FolderPath, Scope, ScopeName};
 
-pub(crate) const MIME_TYPE: &str = "text/markdown";
-
 const SCHEME: &str = "memories://";
 
 /// The part of the address before the path of a folder.
@@ -85,18 +83,14 @@ pub fn read(memories: &Memories, uri: &str) -> Result<Result<ModelText, Refusal>
         let refusal = Refusal::new(format!("the file has no section of {scope}"));
         return Ok(Err(refusal.hint("`resources/list` shows what there is")));
     }
-    Ok(Ok(framed(text)))
+    Ok(Ok(ModelText::of(&framed(text))))
 }
 
 /// Beginnings of the lines outside of entries that the program writes; other lines are a person's.
 const OWN: [&str; 5] = ["#", "**Visits:**", "- `", "- Ep", "---"];
 
 /// A section in its frame: what the program writes stands at the margin, and each line of a text is indented.
-fn framed(section: String) -> ModelText {
-    ModelText::of(&in_frame(section))
-}
-
-fn in_frame(section: String) -> String {
+fn framed(section: String) -> String {
     let document = Document::parse(section);
     let mut entries = document.entry_spans().map(|span| span.range).peekable();
     let (mut out, mut at) = (String::with_capacity(document.source().len()), 0);

@@ -20,6 +20,9 @@ use memories_document::types::model_text::{ModelText, ModelValue};
 /// result's.
 const FOR_PROGRAMS: &str = "memories/answer";
 
+/// The type of the text of all resources.
+pub(super) const MIME_TYPE: &str = "text/markdown";
+
 /// True if a call asks for that answer.
 pub(super) fn is_for_programs(meta: &MetaObject) -> bool {
     meta.get(FOR_PROGRAMS) == Some(&Value::Bool(true))
@@ -61,13 +64,13 @@ pub(super) fn no_resource(text: ModelText, uri: &str) -> ErrorData {
 }
 
 /// A resource in a list.
-pub(super) fn resource(uri: &ModelText, name: &ModelText, mime_type: &str) -> Resource {
-    Resource::new(&**uri, &**name).with_mime_type(mime_type)
+pub(super) fn resource(uri: &ModelText, name: &ModelText) -> Resource {
+    Resource::new(&**uri, &**name).with_mime_type(MIME_TYPE)
 }
 
 /// The text of a resource, with the address that the client sent.
-pub(super) fn contents(text: ModelText, uri: String, mime_type: &str) -> ReadResourceResult {
-    ReadResourceResult::new(vec![ResourceContents::text(text, uri).with_mime_type(mime_type)])
+pub(super) fn contents(text: ModelText, uri: String) -> ReadResourceResult {
+    ReadResourceResult::new(vec![ResourceContents::text(text, uri).with_mime_type(MIME_TYPE)])
 }
 
 /// A prompt.

@@ -187,12 +187,16 @@ fn check(world: &World) {
     }
 }
 
-#[test]
-fn no_door_of_an_agent_gives_away_what_others_witnessed() {
+/// Six cases, or as many as `PROPTEST_CASES` says.
+fn cases() -> ProptestConfig {
     let default = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
     let is_set = std::env::var_os("PROPTEST_CASES").is_some();
-    let config = if is_set { default } else { ProptestConfig { cases: 6, ..default } };
-    proptest!(config, |(world in worlds())| check(&world));
+    if is_set { default } else { ProptestConfig { cases: 6, ..default } }
+}
+
+#[test]
+fn no_door_of_an_agent_gives_away_what_others_witnessed() {
+    proptest!(cases(), |(world in worlds())| check(&world));
 }
 
 fn check_play(play: &Play) {
@@ -219,8 +223,5 @@ fn check_play(play: &Play) {
 
 #[test]
 fn no_door_of_an_agent_gives_away_what_was_said_in_its_absence() {
-    let default = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
-    let is_set = std::env::var_os("PROPTEST_CASES").is_some();
-    let config = if is_set { default } else { ProptestConfig { cases: 6, ..default } };
-    proptest!(config, |(play in plays())| check_play(&play));
+    proptest!(cases(), |(play in plays())| check_play(&play));
 }

@@ -147,15 +147,10 @@ fn kind_of(name: &str) -> Result<(Category, Persistence), Refusal> {
 }
 
 /// A new memory from the arguments.
-fn memory_of(
-    call: &Call<'_>,
-    title: Option<String>,
-    default: &Category,
-    warnings: &mut Vec<String>,
-) -> Result<Memory, Refusal> {
+fn memory_of(call: &Call<'_>, title: Option<String>, warnings: &mut Vec<String>) -> Result<Memory, Refusal> {
     let content = call.arguments.required(&CONTENT)?;
     let kind = call.arguments.text(&TYPE)?.map(|name| kind_of(&name)).transpose()?;
-    let (category, persistence) = kind.unwrap_or((default.clone(), Persistence::Permanent));
+    let (category, persistence) = kind.unwrap_or((Category::note(), Persistence::Permanent));
     let mut memory = Memory::new(category, title.unwrap_or_default(), content);
     memory.persistence = persistence;
     memory.provenance.importance = call.arguments.importance(&IMPORTANCE, warnings)?;
@@ -171,7 +166,7 @@ fn authority_over(memories: &Memories, scope: &Scope) -> Authority {
 fn form_memory(call: &Call<'_>) -> Result<Answer, Refusal> {
     let mut warnings = Vec::new();
     let title = call.arguments.text(&NEW_MEMORY_TITLE)?;
-    let mut memory = memory_of(call, title.clone(), &Category::note(), &mut warnings)?;
+    let mut memory = memory_of(call, title.clone(), &mut warnings)?;
     memory.provenance.tags.extend(telling_of(call)?.tags());
     let default = if call.memories.setup.agent.is_some() { "self" } else { "world" };
     let place = call.arguments.text(&FORM_SCOPE)?;
@@ -318,8 +313,8 @@ fn supersede_memory(call: &Call<'_>) -> Result<Answer, Refusal> {
     let named = MemoryAddress::of(call)?;
     let mut warnings = Vec::new();
     let says_kind = call.arguments.text(&TYPE)?.is_some();
-    let successor = memory_of(call, call.arguments.text(&NEW_TITLE)?, &Category::note(), &mut warnings)?;
-    let own_title = call.arguments.text(&NEW_TITLE)?.is_none();
+    let new_title = call.arguments.text(&NEW_TITLE)?;
+    let successor = memory_of(call, new_title.clone(), &mut warnings)?;
     let mut lowered = Vec::new();
     let (results, more) = change(call, "supersede_memory", |draft| {
         let target = named.target(call.memories, &draft.files)?;
@@ -327,7 +322,7 @@ fn supersede_memory(call: &Call<'_>) -> Result<Answer, Refusal> {
         let mut successor = successor.clone();
         if let Some((.., old)) = draft.files.find(&target.scope, &target.title).first() {
             // Values that are not given are taken from the old memory.
-            if own_title {
+            if new_title.is_none() {
                 successor.title.clone_from(&old.title);
             }
             if !says_kind {

@@ -18,24 +18,23 @@ pub(crate) const TOOLS: &[Tool] = &[Tool {
 
 fn memory_status(call: &Call<'_>) -> Result<Answer, Refusal> {
     let snapshot = call.memories.snapshot()?;
-    let exists = snapshot.exists();
     let counts = snapshot.summary();
-    let places = counts.places;
     let agents: Vec<&str> = counts.agents.iter().map(String::as_str).collect();
-    let episode = call.memories.episode()?;
+    let episode = call.memories.notebook().state().episode;
     let setup = &call.memories.setup;
     let groups: Vec<&str> = setup.groups.iter().map(|group| group.into()).collect();
     let file = call.memories.store().path().display().to_string();
     let me = setup.agent.as_deref();
     let who = me.map_or("no agent: all sections are seen".to_owned(), |me| format!("you are {me}"));
     let mut lines = vec![
-        format!("{file}{}", if exists { "" } else { " (not there yet)" }),
+        format!("{file}{}", if snapshot.exists() { "" } else { " (not there yet)" }),
         format!(
             "{} memories ({} tentative), {} of this episode only, {} superseded",
             counts.live, counts.tentative, counts.ephemeral, counts.superseded
         ),
         format!(
-            "{places} places, agents: {}",
+            "{} places, agents: {}",
+            counts.places,
             if agents.is_empty() { "none".to_owned() } else { agents.join(", ") }
         ),
         format!("episode {episode}, {who}"),
@@ -45,12 +44,12 @@ fn memory_status(call: &Call<'_>) -> Result<Answer, Refusal> {
     }
     let data = json!({
         "file": file,
-        "exists": exists,
+        "exists": snapshot.exists(),
         "memories": counts.live,
         "tentative": counts.tentative,
         "superseded": counts.superseded,
         "ephemeral": counts.ephemeral,
-        "places": places,
+        "places": counts.places,
         "agents": agents,
         "agent": me,
         "episode": episode,
