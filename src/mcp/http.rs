@@ -155,10 +155,8 @@ impl Door {
             HEALTH => return Ok(None),
             PATH => {}
             _ => {
-                return Err(not_found(
-                    "nothing is served at this path",
-                    &format!("the protocol is at `{PATH}`"),
-                ));
+                let hint = format!("the protocol is at `{PATH}`");
+                return Err(refusal(StatusCode::NOT_FOUND, "nothing is served at this path", hint));
             }
         }
         let caller = self.guard.check_token(&parts.headers)?;
@@ -167,7 +165,8 @@ impl Door {
         }
         match text(&parts.headers, SESSION) {
             Some(id) if !self.sessions.is_of(id, caller) => {
-                Err(not_found("there is no such session", "begin one with `initialize`"))
+                let hint = "begin one with `initialize`";
+                Err(refusal(StatusCode::NOT_FOUND, "there is no such session", hint))
             }
             _ => Ok(caller.map(str::to_owned)),
         }
@@ -177,7 +176,7 @@ impl Door {
     async fn post(&self, mut parts: Parts, body: Body) -> Response {
         let (body, room) = match self.bodies.read(body).await {
             Ok((body, _)) if count_values(&body) > MAX_VALUES => {
-                return refuse(too_large(&format!("the message has more than {MAX_VALUES} JSON values")));
+                return refuse(too_large(format!("the message has more than {MAX_VALUES} JSON values")));
             }
             Ok(read) => read,
             Err(error) => return refuse(unread(error)),
@@ -201,32 +200,30 @@ impl Door {
 fn healthy(parts: &Parts) -> Response {
     match parts.method {
         Method::GET | Method::HEAD => json_answer(StatusCode::OK, &json!({"version": 1, "status": "ok"})),
-        _ => refuse(Refusal {
-            status: StatusCode::METHOD_NOT_ALLOWED,
-            problem: format!("`{HEALTH}` is only read"),
-            hint: "send `GET`".to_owned(),
-        }),
+        _ => {
+            let problem = format!("`{HEALTH}` is only read");
+            refuse(refusal(StatusCode::METHOD_NOT_ALLOWED, problem, "send `GET`"))
+        }
     }
 }
 
-fn not_found(problem: &str, hint: &str) -> Refusal {
-    Refusal { status: StatusCode::NOT_FOUND, problem: problem.to_owned(), hint: hint.to_owned() }
+fn refusal(status: StatusCode, problem: impl Into<String>, hint: impl Into<String>) -> Refusal {
+    Refusal { status, problem: problem.into(), hint: hint.into() }
 }
 
-fn too_large(problem: &str) -> Refusal {
-    let hint = "send less at once".to_owned();
-    Refusal { status: StatusCode::PAYLOAD_TOO_LARGE, problem: problem.to_owned(), hint }
+fn too_large(problem: String) -> Refusal {
+    refusal(StatusCode::PAYLOAD_TOO_LARGE, problem, "send less at once")
 }
 
 fn unread(error: BodyError) -> Refusal {
     let (status, problem) = match error {
         BodyError::TooLong => {
-            return too_large(&format!("the message is longer than {} MiB", MAX_BODY >> 20));
+            return too_large(format!("the message is longer than {} MiB", MAX_BODY >> 20));
         }
         BodyError::Stalled => (StatusCode::REQUEST_TIMEOUT, "the request stops in the middle of its body"),
         BodyError::Broken => (StatusCode::BAD_REQUEST, "the request breaks off in the middle of its body"),
     };
-    Refusal { status, problem: problem.to_owned(), hint: "send it again".to_owned() }
+    refusal(status, problem, "send it again")
 }
 
 fn refuse(Refusal { status, problem, hint }: Refusal) -> Response {

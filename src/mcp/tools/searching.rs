@@ -12,7 +12,7 @@ use crate::mcp::tools::tool::{Call, Effect, Tool};
 use memories_document::types::frame::{INDENT, continued};
 use memories_document::types::{Memory, Scope};
 use memories_recall::budget::estimate_tokens;
-use memories_search::filter::Filter;
+use memories_search::filter::{Filter, MemoryKind};
 use memories_search::{ANSWER_TOKENS, Hit, Question, SearchResults, cut_to_passages};
 
 /// Categories of initial memories, which a seed gives an agent before its first turn.
@@ -176,12 +176,11 @@ fn answered(
 
 /// True for initial memories: those of the scene, and those that a seed gives an agent.
 pub(crate) fn is_initial(scope: &Scope, memory: &Memory) -> bool {
-    let about = memory.provenance.tags.iter().any(|tag| tag.starts_with("about:"));
-    match scope {
-        Scope::Scene => true,
-        Scope::Agent(_) => {
-            INITIAL.contains(&memory.category.as_str()) || about && memory.provenance.turns.is_none()
-        }
+    let has_category = INITIAL.contains(&memory.category.as_str());
+    match MemoryKind::of(scope, memory) {
+        MemoryKind::Scene => true,
+        MemoryKind::Character => has_category,
+        MemoryKind::CharacterKnowledge => has_category || memory.provenance.turns.is_none(),
         _ => false,
     }
 }
