@@ -49,8 +49,7 @@ pub fn source_of(found: Found, keep_secrets: bool) -> TransferSource {
         if let Some(title) = &note.title {
             memory.title = titles.unique(&note.subject, title, &note.text);
         }
-        let item = Item::Memory { place, memory: Box::new(memory), titled: note.title.is_some() };
-        source.push(Origin::Memory(number), Ok(item));
+        source.push(Origin::Memory(number), Ok(Item::Memory { place, memory: Box::new(memory) }));
     }
     for NotRead { what, count, why } in found.left_out {
         source.leave_out(what, count, why);

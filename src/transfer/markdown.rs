@@ -51,7 +51,7 @@ pub fn read(bytes: &[u8]) -> Result<TransferSource, Refused> {
     for entry in entries(text) {
         let name = names.get(&entry.scope).cloned().unwrap_or_default();
         let place = PlaceReference::Scope(entry.scope, name);
-        let item = Item::Memory { place, memory: Box::new(entry.memory), titled: true };
+        let item = Item::Memory { place, memory: Box::new(entry.memory) };
         source.push(Origin::Line(entry.line), Ok(item));
     }
     for problem in problems(text) {

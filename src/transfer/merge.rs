@@ -199,7 +199,7 @@ impl<'a> Merge<'a> {
         let (Item::Memory { place, .. } | Item::Section { place, .. }) = item;
         let (scope, name) = self.places.find(place)?;
         match item {
-            Item::Memory { memory, titled, .. } => self.take_memory(at, &scope, &name, memory, *titled),
+            Item::Memory { memory, .. } => self.take_memory(at, &scope, &name, memory),
             Item::Section { section, .. } => {
                 let target = self.target(at, &scope, &name);
                 target.described = true;
@@ -227,14 +227,8 @@ impl<'a> Merge<'a> {
         target
     }
 
-    fn take_memory(
-        &mut self,
-        at: Origin,
-        scope: &Scope,
-        name: &str,
-        memory: &Memory,
-        titled: bool,
-    ) -> Result<(), String> {
+    fn take_memory(&mut self, at: Origin, scope: &Scope, name: &str, memory: &Memory) -> Result<(), String> {
+        let titled = !memory.title.trim().is_empty();
         let cut = titled && stored_line(&memory.title).chars().count() > TITLE_CHARS;
         let mut memory = stored(memory);
         date(&mut memory, self.today.as_deref());

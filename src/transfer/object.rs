@@ -210,9 +210,8 @@ impl<'a> ObjectReader<'a> {
     fn memory(&self) -> Result<Item, String> {
         let category = self.fields.read("category", category)?.unwrap_or_else(Category::note);
         let title = self.text(&["title"])?.unwrap_or_default();
-        let titled = !title.trim().is_empty();
         let text = self.text(&["text", "content"])?.ok_or("`text` is missing")?;
-        if text.trim().is_empty() && !titled {
+        if text.trim().is_empty() && title.trim().is_empty() {
             return Err("the text is empty".to_owned());
         }
         let mut memory = Memory::new(category, title, text);
@@ -222,7 +221,7 @@ impl<'a> ObjectReader<'a> {
         memory.see_also = self.text(&["see_also"])?;
         memory.reference = self.fields.read("reference", reference)?;
         memory.provenance = self.provenance()?;
-        Ok(Item::Memory { place: self.place()?, memory: Box::new(memory), titled })
+        Ok(Item::Memory { place: self.place()?, memory: Box::new(memory) })
     }
 
     fn provenance(&self) -> Result<Provenance, FieldError> {

@@ -54,7 +54,7 @@ impl<'a> MaskedItems<'a> {
 /// All texts of an item that may be written.
 fn texts_of(item: &mut Item) -> Vec<&mut String> {
     let (place, mut texts) = match item {
-        Item::Memory { place, memory, .. } => (place, memory.texts_mut()),
+        Item::Memory { place, memory } => (place, memory.texts_mut()),
         Item::Section { place, section } => (place, texts_of_section(section)),
     };
     match place {

@@ -51,10 +51,8 @@ pub enum Item {
     Memory {
         /// The place it belongs to.
         place: PlaceReference,
-        /// The memory.
+        /// The memory. Without a title in the source, the first words of the text become its title.
         memory: Box<Memory>,
-        /// True if the source gives a title; otherwise the first words of the text become the title.
-        titled: bool,
     },
     /// A section without its memories.
     Section {

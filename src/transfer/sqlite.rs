@@ -412,11 +412,11 @@ fn item_of_row(row: &Map<String, Value>, scale: f64) -> Result<Item, String> {
             object.entry(name.to_owned()).or_insert_with(|| value.clone());
         }
     }
-    let Item::Memory { place, mut memory, titled } = read_item(&Value::Object(object))? else {
+    let Item::Memory { place, mut memory } = read_item(&Value::Object(object))? else {
         return Err("`content` is not a text".to_owned());
     };
     take_columns(&mut memory, columns, scale)?;
-    Ok(Item::Memory { place, memory, titled })
+    Ok(Item::Memory { place, memory })
 }
 
 /// Takes over the columns whose values differ from `fields`.
