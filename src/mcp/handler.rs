@@ -28,7 +28,7 @@ use crate::mcp::answer::{Answer, Refusal};
 use crate::mcp::calls::{self, Making, Room};
 use crate::mcp::error::ServeError;
 use crate::mcp::parameter::Parameter;
-use crate::mcp::tools::{Effect, Tool, Toolbox, arguments_schema};
+use crate::mcp::tools::{Effect, Tool, Toolbox, answer_schema, arguments_schema};
 use crate::mcp::{methods, prompts, resources, said};
 use memories_document::types::frame::{INDENT, continued};
 use memories_document::types::model_text::{ModelText, ModelValue};
@@ -151,7 +151,7 @@ fn protocol_tool(tool: &Tool) -> rmcp::model::Tool {
     };
     rmcp::model::Tool::new(tool.name, tool.about, object(arguments_schema(tool.parameters)))
         .with_title(tool.title)
-        .with_raw_output_schema(Arc::new(object((tool.answer)())))
+        .with_raw_output_schema(Arc::new(object(answer_schema(tool.answer))))
         .with_annotations(annotations)
 }
 

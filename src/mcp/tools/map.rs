@@ -3,7 +3,6 @@
 use crate::mcp::answer::{Answer, Refusal};
 use crate::mcp::parameter::ArgumentType::Text;
 use crate::mcp::parameter::Parameter;
-use crate::mcp::tools::schema;
 use crate::mcp::tools::tool::{Call, Effect, Tool};
 use memories_document::types::{Scope, ScopeName};
 use memories_world::{Descriptions, Graph, MapReport, route, standing};
@@ -23,7 +22,7 @@ pub(crate) const TOOLS: &[Tool] = &[
         about: "Shortest known way to a place.",
         effect: Effect::Reads,
         parameters: &[TO, FROM],
-        answer: || schema::object(&["known", "actions"]),
+        answer: &["known", "actions"],
         run: find_path,
     },
     Tool {
@@ -32,7 +31,7 @@ pub(crate) const TOOLS: &[Tool] = &[
         about: "Directions never tried, likeliest first.",
         effect: Effect::Reads,
         parameters: &[FROM],
-        answer: || schema::object(&["places"]),
+        answer: &["places"],
         run: unexplored,
     },
     Tool {
@@ -41,7 +40,7 @@ pub(crate) const TOOLS: &[Tool] = &[
         about: "Actions of the best run so far that this episode has not done. Use to repeat its gains.",
         effect: Effect::Reads,
         parameters: &[GOAL, FROM],
-        answer: || schema::object(&["known", "back", "actions"]),
+        answer: &["known", "back", "actions"],
         run: next_steps,
     },
 ];

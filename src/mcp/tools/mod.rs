@@ -16,7 +16,7 @@ mod witnesses;
 use crate::mcp::answer::Refusal;
 use crate::mcp::group::Group;
 
-pub(crate) use schema::arguments as arguments_schema;
+pub(crate) use schema::{answer as answer_schema, arguments as arguments_schema};
 pub(crate) use tool::{Effect, Tool};
 
 /// The tools that a server offers.

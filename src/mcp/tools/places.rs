@@ -41,7 +41,7 @@ pub(crate) const TOOLS: &[Tool] = &[
         about: "Memories, ways and tried actions of a place. Call on arrival.",
         effect: Effect::Reads,
         parameters: &[LOCATION],
-        answer: schema::memories,
+        answer: schema::MEMORIES,
         run: get_location_memories,
     },
     Tool {
@@ -50,7 +50,7 @@ pub(crate) const TOOLS: &[Tool] = &[
         about: "The most important memories. Use at the start.",
         effect: Effect::Reads,
         parameters: &[LIMIT],
-        answer: schema::memories,
+        answer: schema::MEMORIES,
         run: get_top_memories,
     },
     QUERY_MEMORIES,
@@ -60,7 +60,7 @@ pub(crate) const TOOLS: &[Tool] = &[
         about: "Call before acting. `leave it`: failed here and would again. `may be tried`: else.",
         effect: Effect::Reads,
         parameters: &[LOCATION, ACTION],
-        answer: || schema::object(&["verdict", "tried", "memories"]),
+        answer: &["verdict", "tried", "memories"],
         run: check_action,
     },
     Tool {
@@ -69,7 +69,7 @@ pub(crate) const TOOLS: &[Tool] = &[
         about: "Record a turn after acting, with score, inventory and world_changed if known.",
         effect: Effect::Adds,
         parameters: &TURN,
-        answer: || schema::object(&["outcome", "turn", "place", "memories"]),
+        answer: &["outcome", "turn", "place", "memories"],
         run: record_turn,
     },
 ];

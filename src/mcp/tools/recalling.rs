@@ -43,7 +43,7 @@ pub(crate) const TOOLS: &[Tool] = &[
         about: "Events that match, in order of time. Use when order or time matters.",
         effect: Effect::Reads,
         parameters: &[QUERY, TIME_RANGE, IMPORTANCE_THRESHOLD],
-        answer: schema::memories,
+        answer: schema::MEMORIES,
         run: recall_episodes,
     },
     Tool {
@@ -52,7 +52,7 @@ pub(crate) const TOOLS: &[Tool] = &[
         about: "Facts without events and dialogue, each with a confidence from 0 to 1. Use before you rely on one.",
         effect: Effect::Reads,
         parameters: &[TOPIC],
-        answer: schema::memories,
+        answer: schema::MEMORIES,
         run: recall_facts,
     },
     Tool {
@@ -61,7 +61,7 @@ pub(crate) const TOOLS: &[Tool] = &[
         about: "All that passed between you and a character, in order of time. Use when you meet them again.",
         effect: Effect::Reads,
         parameters: &[CHARACTER],
-        answer: schema::memories,
+        answer: schema::MEMORIES,
         run: recall_interactions,
     },
     Tool {
@@ -70,7 +70,7 @@ pub(crate) const TOOLS: &[Tool] = &[
         about: "How situations like this one went. Use before a risky decision.",
         effect: Effect::Reads,
         parameters: &[CONTEXT],
-        answer: schema::memories,
+        answer: schema::MEMORIES,
         run: check_similar_situations,
     },
 ];

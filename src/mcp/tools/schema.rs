@@ -17,17 +17,13 @@ pub(crate) fn arguments(parameters: &[Parameter]) -> Value {
     schema
 }
 
-/// The answer of tools that find memories.
-pub(crate) fn memories() -> Value {
-    object(&["query", "memories"])
-}
+/// Fields of the answer of tools that find memories.
+pub(super) const MEMORIES: &[&str] = &["query", "memories"];
 
-/// The answer of tools that change a memory: outcome and address.
-pub(crate) fn change() -> Value {
-    object(&["outcome", "scope", "title"])
-}
+/// Fields of the answer of tools that change a memory: outcome and address.
+pub(super) const CHANGE: &[&str] = &["outcome", "scope", "title"];
 
-/// An object with required fields.
-pub(crate) fn object(fields: &[&str]) -> Value {
+/// The schema of an answer: an object with these fields.
+pub(crate) fn answer(fields: &[&str]) -> Value {
     json!({"type": "object", "required": fields})
 }

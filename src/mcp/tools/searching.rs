@@ -41,7 +41,7 @@ pub(crate) const QUERY_MEMORIES: Tool = Tool {
     about: "Search all memories by meaning: places, characters, events, dialogue. Use when no other search fits.",
     effect: Effect::Reads,
     parameters: &[QUESTION, ANSWER, UNSURE],
-    answer: schema::memories,
+    answer: schema::MEMORIES,
     run: query_memories,
 };
 

@@ -92,7 +92,7 @@ pub(crate) const TOOLS: &[Tool] = &[
             WITNESSES,
             TOLD_BY,
         ],
-        answer: schema::change,
+        answer: schema::CHANGE,
         run: form_memory,
     },
     Tool {
@@ -101,7 +101,7 @@ pub(crate) const TOOLS: &[Tool] = &[
         about: "Raise the importance of a memory that proved useful, or tell it to others.",
         effect: Effect::Adds,
         parameters: &[TITLE, SCOPE, AMOUNT, TELL],
-        answer: schema::change,
+        answer: schema::CHANGE,
         run: reinforce_memory,
     },
     Tool {
@@ -110,7 +110,7 @@ pub(crate) const TOOLS: &[Tool] = &[
         about: "Link two memories, so that one recalls the other.",
         effect: Effect::AddsOnce,
         parameters: &[A, B],
-        answer: schema::change,
+        answer: schema::CHANGE,
         run: associate_memories,
     },
     Tool {
@@ -119,7 +119,7 @@ pub(crate) const TOOLS: &[Tool] = &[
         about: "Replace a memory by a better one. The old one is struck; a person's is contested.",
         effect: Effect::Strikes,
         parameters: &[TITLE, NEW_CONTENT, SCOPE, NEW_TITLE, NEW_IMPORTANCE, NEW_TYPE],
-        answer: schema::change,
+        answer: schema::CHANGE,
         run: supersede_memory,
     },
     Tool {
@@ -128,7 +128,7 @@ pub(crate) const TOOLS: &[Tool] = &[
         about: "Strike a memory that is proven wrong; a person's is contested.",
         effect: Effect::Strikes,
         parameters: &[TITLE, REASON, SCOPE],
-        answer: schema::change,
+        answer: schema::CHANGE,
         run: invalidate_memory,
     },
 ];

@@ -3,7 +3,6 @@
 use serde_json::json;
 
 use crate::mcp::answer::{Answer, Refusal};
-use crate::mcp::tools::schema;
 use crate::mcp::tools::tool::{Call, Effect, Tool};
 
 pub(crate) const TOOLS: &[Tool] = &[Tool {
@@ -12,7 +11,7 @@ pub(crate) const TOOLS: &[Tool] = &[Tool {
     about: "File, counts of memories, running episode and your agent id.",
     effect: Effect::Reads,
     parameters: &[],
-    answer: || schema::object(&["file", "memories", "places", "agents", "read_only", "groups"]),
+    answer: &["file", "memories", "places", "agents", "read_only", "groups"],
     run: memory_status,
 }];
 

@@ -57,8 +57,8 @@ pub(crate) struct Tool {
     pub about: &'static str,
     pub effect: Effect,
     pub parameters: &'static [Parameter],
-    /// Output schema.
-    pub answer: fn() -> Value,
+    /// Fields that every answer has.
+    pub answer: &'static [&'static str],
     pub run: fn(&Call<'_>) -> Result<Answer, Refusal>,
 }
 

@@ -29,7 +29,7 @@ pub(crate) const OF_AGENT: &[Tool] = &[
         about: "Your identity, traits, values, skills and decision style. Ask before you first act.",
         effect: Effect::Reads,
         parameters: &[],
-        answer: schema::memories,
+        answer: schema::MEMORIES,
         run: |call| of_self(call, "who am I?", &OF_SELF, 5),
     },
     Tool {
@@ -38,7 +38,7 @@ pub(crate) const OF_AGENT: &[Tool] = &[
         about: "Your past.",
         effect: Effect::Reads,
         parameters: &[],
-        answer: schema::memories,
+        answer: schema::MEMORIES,
         run: |call| of_self(call, "what is my background?", &["BACKGROUND"], 5),
     },
     Tool {
@@ -47,7 +47,7 @@ pub(crate) const OF_AGENT: &[Tool] = &[
         about: "How you speak.",
         effect: Effect::Reads,
         parameters: &[],
-        answer: schema::memories,
+        answer: schema::MEMORIES,
         run: |call| of_self(call, "how do I communicate?", &["COMMUNICATION"], 3),
     },
 ];
@@ -59,7 +59,7 @@ pub(crate) const TOOLS: &[Tool] = &[
         about: "The scene that all share: place, mood, time, situation.",
         effect: Effect::Reads,
         parameters: &[],
-        answer: schema::memories,
+        answer: schema::MEMORIES,
         run: query_scene,
     },
     Tool {
@@ -68,7 +68,7 @@ pub(crate) const TOOLS: &[Tool] = &[
         about: "What you know of another character. For what happened with them: recall_interactions.",
         effect: Effect::Reads,
         parameters: &[NAME],
-        answer: schema::memories,
+        answer: schema::MEMORIES,
         run: query_character,
     },
     QUERY_MEMORIES,
