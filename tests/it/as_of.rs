@@ -5,7 +5,7 @@ mod sources;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::process::{Output, Stdio};
+use std::process::Output;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -18,7 +18,7 @@ use tempfile::TempDir;
 
 use crate::dice::Dice;
 use crate::episodes;
-use crate::program::memories;
+use crate::program::{memories, with_input};
 
 /// Steps of the play.
 const STEPS: usize = 50;
@@ -128,10 +128,7 @@ impl Game {
 
     fn run(&self, arguments: &[&str], stdin: &str, step: usize) {
         let mut command = memories(self.folder.path(), arguments);
-        command.env("MEMORIES_NOW", time(step)).stdin(Stdio::piped());
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        std::io::Write::write_all(&mut child.stdin.take().unwrap(), stdin.as_bytes()).unwrap();
-        let output = child.wait_with_output().unwrap();
+        let output = with_input(command.env("MEMORIES_NOW", time(step)), stdin);
         assert!(output.status.success(), "{arguments:?}: {}", said(&output));
     }
 

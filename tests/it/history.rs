@@ -4,9 +4,8 @@
 //! of a group are recorded one by one in a copy of the folder, to know the states between them.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 
 use memories::Store;
 use memories::notebook::history::{History, HistoryStep, KnownPart};
@@ -15,7 +14,7 @@ use tempfile::TempDir;
 
 use crate::dice::Dice;
 use crate::episodes;
-use crate::program::memories;
+use crate::program::{memories, with_input};
 
 /// Runs of each kind; the long run of the properties has more.
 fn runs() -> u64 {
@@ -215,14 +214,7 @@ fn text_in(folder: &Path) -> String {
 }
 
 fn run(folder: &Path, arguments: &[&str], stdin: &str) -> Output {
-    let mut command = memories(folder, arguments);
-    let mut child: std::process::Child = Command::stdin(&mut command, Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    child.stdin.take().unwrap().write_all(stdin.as_bytes()).unwrap();
-    child.wait_with_output().unwrap()
+    with_input(&mut memories(folder, arguments), stdin)
 }
 
 fn copy_folder(from: &Path, to: &Path) {

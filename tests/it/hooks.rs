@@ -1,29 +1,18 @@
 //! `hook`: events of a coding agent in, and answers, the log and the memory file out.
 
 use std::fs;
-use std::io::Write;
 use std::path::Path;
-use std::process::{Output, Stdio};
+use std::process::Output;
 
 use serde_json::{Value, json};
 
-use crate::program::memories;
+use crate::program::{memories, text_of, with_input};
 
 /// Runs a hook with bytes on stdin.
 fn hook_with(folder: &Path, arguments: &[&str], input: &[u8]) -> Output {
     // The same person in each folder of the repository.
     let home = folder.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(folder);
-    let mut child = memories(folder, arguments)
-        .env("PATH", "/usr/bin:/bin")
-        .env("HOME", home)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // A hook that needs no event does not read it.
-    let _ = child.stdin.take().unwrap().write_all(input);
-    child.wait_with_output().unwrap()
+    with_input(memories(folder, arguments).env("PATH", "/usr/bin:/bin").env("HOME", home), input)
 }
 
 /// The whole answer to an event of Claude Code.
@@ -69,10 +58,6 @@ fn repository(text: &str) -> tempfile::TempDir {
     fs::create_dir(folder.path().join(".git")).unwrap();
     fs::write(folder.path().join("Memories.md"), text).unwrap();
     folder
-}
-
-fn text_of(folder: &Path) -> String {
-    fs::read_to_string(folder.join("Memories.md")).unwrap()
 }
 
 const MISSING: &str = "npm ERR! Missing script: \"test\"";

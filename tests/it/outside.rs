@@ -1,27 +1,16 @@
 //! What comes from outside: names in another normal form of Unicode, byte order marks, numbers as texts.
 
 use std::fs;
-use std::io::Write;
 use std::path::Path;
-use std::process::Stdio;
 
 use serde_json::{Value, json};
 use unicode_normalization::UnicodeNormalization;
 
-use crate::program::memories;
+use crate::program::{memories, text_of, with_input};
 
 /// What a command printed on both streams, and its exit code.
 fn run(folder: &Path, arguments: &[&str], input: &[u8]) -> (i32, String) {
-    let mut child = memories(folder, arguments)
-        .env("MEMORIES_PROVIDER", "offline")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // A command that reads nothing may be gone already.
-    let _ = child.stdin.take().unwrap().write_all(input);
-    let output = child.wait_with_output().unwrap();
+    let output = with_input(memories(folder, arguments).env("MEMORIES_PROVIDER", "offline"), input);
     let said = [output.stdout, output.stderr].concat();
     (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&said).into_owned())
 }
@@ -31,10 +20,6 @@ fn done(folder: &Path, arguments: &[&str]) -> String {
     let (code, said) = run(folder, arguments, b"");
     assert_eq!(code, 0, "{arguments:?}: {said}");
     said
-}
-
-fn text(folder: &Path) -> String {
-    fs::read_to_string(folder.join("Memories.md")).unwrap()
 }
 
 /// Names with letters that have two forms: French, Vietnamese, Korean, Japanese, Hindi, and one of a symbol.
@@ -58,7 +43,7 @@ fn a_place_and_its_memories_are_found_in_both_normal_forms() {
                 here,
                 &["add", "8", "--name", &known, "--title", &known, "--text", &format!("{known} ist offen.")],
             );
-            assert!(text(here).contains(&format!("## Location 8: {known}\n")), "the bytes stay");
+            assert!(text_of(here).contains(&format!("## Location 8: {known}\n")), "the bytes stay");
             assert!(done(here, &["recall", &asked]).contains(&known));
             assert!(done(here, &["show", &asked]).contains(&known));
             // A duplicate, a title in use, and a place are known in the other form.
@@ -78,10 +63,10 @@ fn a_place_and_its_memories_are_found_in_both_normal_forms() {
             let action = |form: &str| format!("open {form}");
             done(here, &[&turn[..], &[&action(&known)]].concat());
             done(here, &[&turn[..], &[&action(&asked)]].concat());
-            assert!(text(here).contains(&format!("`open {known}` ×2")), "{}", text(here));
+            assert!(text_of(here).contains(&format!("`open {known}` ×2")), "{}", text_of(here));
             let (code, said) = run(here, &["tried", &asked, &action(&asked)], b"");
             assert!(code == 0 && said.contains("2 times"), "{said}");
-            assert_eq!(text(here).matches("## Location").count(), 1, "{}", text(here));
+            assert_eq!(text_of(here).matches("## Location").count(), 1, "{}", text_of(here));
             let rest = ["rename", &asked, "Attic"];
             done(here, &rest);
             done(here, &["check"]);
@@ -145,7 +130,7 @@ fn an_imported_or_merged_section_is_no_second_one() {
         format!("\u{feff}{line}\n\u{feff}{line}\n").as_bytes(),
     );
     assert!(code == 0 && said.contains("0 stored"), "{said}");
-    assert_eq!(text(here).matches("**[").count(), 1, "{}", text(here));
+    assert_eq!(text_of(here).matches("**[").count(), 1, "{}", text_of(here));
 }
 
 /// Each door with its input, which a byte order mark stands before.
@@ -181,7 +166,7 @@ fn a_byte_order_mark_before_input_does_not_count() {
         done(folder.path(), &["add", "5", "--name", "Cave", "--title", "T", "--text", "A troll lives here."]);
         let marked = run(folder.path(), door, format!("\u{feff}{input}").as_bytes());
         assert_eq!(marked, (code, plain), "{door:?}");
-        assert!(!text(folder.path()).contains('\u{feff}'), "{door:?}");
+        assert!(!text_of(folder.path()).contains('\u{feff}'), "{door:?}");
     }
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path();
@@ -199,7 +184,7 @@ fn a_number_or_truth_value_may_be_a_text() {
     let turn = r#"{"action": "sing", "response": "Ok.", "location": 5, "episode": "2", "turn": "7", "score_before": "0",
                    "score_after": "+5", "died": "False", "world_changed": "TRUE", "moves_after": "null"}"#;
     assert_eq!(run(here, &["record"], turn.replace('\n', " ").as_bytes()).0, 0);
-    assert!(text(here).contains("(Ep2, T7"), "{}", text(here));
+    assert!(text_of(here).contains("(Ep2, T7"), "{}", text_of(here));
     for (field, value, wants) in [
         ("turn", "\"seven\"", "a whole number, 0 or more"),
         ("died", "\"yes\"", "true or false"),
@@ -212,7 +197,11 @@ fn a_number_or_truth_value_may_be_a_text() {
     }
     let line = r#"{"location": 5, "text": "Cold.", "importance": "800", "turns": ["3", 4], "visits": "2"}"#;
     assert_eq!(run(here, &["import", "--format", "jsonl", "-"], line.as_bytes()).0, 0);
-    assert!(text(here).contains("T3-4, ") && text(here).contains("importance 800"), "{}", text(here));
+    assert!(
+        text_of(here).contains("T3-4, ") && text_of(here).contains("importance 800"),
+        "{}",
+        text_of(here)
+    );
     let list: Value = serde_json::from_str(&done(here, &["list", "--json"])).unwrap();
     assert_eq!(list["version"], 1);
 }
@@ -234,7 +223,7 @@ fn an_entry_of_no_episode_bears_the_day_on_which_it_is_written() {
         let folder = tempfile::tempdir().unwrap();
         let (code, said) = run(folder.path(), door, input.as_bytes());
         assert_eq!(code, 0, "{door:?}: {said}");
-        assert!(text(folder.path()).contains("(2026-01-31"), "{door:?}: {}", text(folder.path()));
+        assert!(text_of(folder.path()).contains("(2026-01-31"), "{door:?}: {}", text_of(folder.path()));
     }
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path();
@@ -250,7 +239,7 @@ fn an_entry_of_no_episode_bears_the_day_on_which_it_is_written() {
         "Light.",
     ];
     done(here, &turn);
-    assert!(!text(here).contains("2026-01-31"), "an episode says when: {}", text(here));
+    assert!(!text_of(here).contains("2026-01-31"), "an episode says when: {}", text_of(here));
     done(here, &["add", "world", "--title", "Old", "--text", "The dam broke.", "--date", "2026-01-29"]);
     assert!(done(here, &["recall", "world"]).contains("[NOTE] Old (2026-01-29, 2 days ago)"));
     done(here, &["supersede", "world", "Old", "--title", "New", "--text", "The dam holds."]);
@@ -294,7 +283,7 @@ fn digest(folder: &Path, messages: &Value) -> String {
     let mut command = memories(folder, &arguments);
     let output = command.env("PATH", "/usr/bin:/bin").output().unwrap();
     assert!(output.status.success(), "{output:?}");
-    text(folder)
+    text_of(folder)
 }
 
 #[test]
@@ -370,7 +359,7 @@ fn a_turn_that_states_its_time_keeps_it_in_the_entry_and_log_names_importances()
     for turn in [turn(r#""timestamp": "2025-10-09T12:00:00+02:00", "#, "277"), turn("", "500")] {
         assert_eq!(run(here, &["record"], turn.as_bytes()).0, 0);
     }
-    let text = text(here);
+    let text = text_of(here);
     assert!(text.contains("*(Ep1, T1, 2025-10-09T12:00:00+02:00, importance 277)*"), "{text}");
     assert!(text.contains("*(Ep1, T2)*"), "{text}");
     let log = done(here, &["log"]);

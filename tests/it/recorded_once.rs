@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::episodes;
-use crate::program::memories;
+use crate::program::{memories, succeed};
 use assert_cmd::Command;
 
 /// A folder into which turns are recorded.
@@ -16,9 +16,7 @@ impl Game {
     }
 
     fn run(&self, arguments: &[&str]) -> String {
-        let output = memories(self.0.path(), arguments).output().unwrap();
-        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap()
+        succeed(self.0.path(), arguments)
     }
 
     fn record(&self, turns: &Path) -> String {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use crate::program::{memories, skipped};
+use crate::program::{memories, skipped, with_input};
 
 /// Sets the clipboard, colours by C1, reverses, hides, ends a line for some readers; tags; DEL.
 const HOSTILE: &str =
@@ -44,12 +44,7 @@ fn write_files(folder: &Path) {
 }
 
 fn run(folder: &Path, arguments: &[&str], input: &str) -> Output {
-    let mut command = memories(folder, arguments);
-    let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = piped.spawn().unwrap();
-    // A command that refuses its arguments reads nothing.
-    let _ = std::io::Write::write_all(&mut child.stdin.take().unwrap(), input.as_bytes());
-    child.wait_with_output().unwrap()
+    with_input(&mut memories(folder, arguments), input)
 }
 
 #[track_caller]

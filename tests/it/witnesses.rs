@@ -3,13 +3,11 @@
 //! The property runs 2 worlds, or as many as `PROPTEST_CASES` says.
 
 use std::fs;
-use std::io::Write;
 use std::path::Path;
-use std::process::Stdio;
 
 use proptest::prelude::*;
 
-use crate::program::memories;
+use crate::program::{memories, with_input};
 
 #[path = "../support/witnessed_world.rs"]
 mod witnessed_world;
@@ -17,12 +15,7 @@ use witnessed_world::{AGENTS, Play, World, plays, worlds};
 
 /// Stdout and stderr of a command.
 fn said(folder: &Path, arguments: &[&str], input: &str) -> String {
-    let mut command = memories(folder, arguments);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    // A command that reads nothing may have ended.
-    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-    let output = child.wait_with_output().unwrap();
+    let output = with_input(&mut memories(folder, arguments), input);
     assert_ne!(output.status.code(), Some(2), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
 }

@@ -33,10 +33,6 @@ fn json_of(output: &Output) -> Value {
         .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)))
 }
 
-fn says(answer: &Value) -> Server {
-    Server::start(vec![Behaviour::says(&answer.to_string())])
-}
-
 fn prompt_of(request: &Request) -> &str {
     request.body["messages"][1]["content"].as_str().unwrap()
 }
@@ -57,7 +53,7 @@ fn a_model_sees_memories_as_data_without_secrets() {
     let file = ROOM.replace("At night the troll may sleep.", &hostile);
     let (_scratch, folder) = play(&file);
     let answer = json!({"relevant": [1], "known": true, "answer": "He may.", "summary": "He may."});
-    let server = says(&answer);
+    let server = Server::saying(&answer);
     let asked = |arguments: &[&str]| command(&folder, &server.base_url(), arguments).output().unwrap();
     let answered = json_of(&asked(&["query", "may the troll sleep", "--answer", "--json"]));
     assert_eq!((&answered["answer"], &answered["relevant"]), (&json!("He may."), &json!([1])));
@@ -99,7 +95,7 @@ fn a_model_reads_the_forty_best_ranked_memories_whatever_their_relevance() {
     let troll = "**[DANGER] Troll attacks** *(Ep1, T61)*\nThe troll kills who has no sword.\n\n";
     let (_scratch, folder) =
         play(&format!("# Location Memories\n\n## Location 5: Shed\n\n### Memories\n\n{tools}{troll}---\n"));
-    let unknown = says(&json!({"relevant": [], "known": false, "answer": ""}));
+    let unknown = Server::saying(&json!({"relevant": [], "known": false, "answer": ""}));
     let run = |arguments: &[&str]| command(&folder, &unknown.base_url(), arguments).output().unwrap();
 
     // One memory is listed; the model reads others besides, of which it is the first.
@@ -120,7 +116,7 @@ fn a_model_reads_the_forty_best_ranked_memories_whatever_their_relevance() {
     assert_eq!(titles_shown(&unknown.requests()[1]).len(), 40);
 
     // It may also find one that the score missed.
-    let found = says(&json!({"relevant": [40], "known": true, "answer": "It has one."}));
+    let found = Server::saying(&json!({"relevant": [40], "known": true, "answer": "It has one."}));
     let run = |arguments: &[&str]| command(&folder, &found.base_url(), arguments).output().unwrap();
     let answered = json_of(&run(&["query", question, "--answer", "--json"]));
     let last = &titles_shown(&found.requests()[0])[39];
@@ -169,7 +165,7 @@ fn who_writes_while_the_model_thinks_is_neither_stopped_nor_overwritten() {
 #[test]
 fn a_plan_is_written_in_one_step_and_restored_in_one() {
     let (_scratch, folder) = play(ROOM);
-    let server = says(&plan());
+    let server = Server::saying(&plan());
     let run = |arguments: &[&str]| command(&folder, &server.base_url(), arguments).output().unwrap();
     let shown = json_of(&run(&["consolidate", "5", "--json"]));
     assert_eq!((&shown["changed"], shown["results"].as_array().map(Vec::len)), (&json!(false), Some(4)));
@@ -235,7 +231,7 @@ fn three_places() -> (tempfile::TempDir, PathBuf) {
 fn what_grew_most_is_asked_about_first_and_no_more_often_than_allowed() {
     let keep = json!({"reasoning": "", "decisions": []});
     let (_scratch, folder) = three_places();
-    let server = says(&keep);
+    let server = Server::saying(&keep);
     let run = |arguments: &[&str]| {
         let arguments = [&["consolidate", "--grown", "--json"], arguments].concat();
         json_of(&command(&folder, &server.base_url(), &arguments).output().unwrap())
@@ -271,7 +267,7 @@ fn an_episode_begins_whatever_the_model_does_and_a_persons_words_are_not_shown_t
     assert_eq!((said.matches("warning: ").count(), broken.requests().len()), (1, 2), "{said}");
     let drop_one = json!({"reasoning": "", "decisions": [{"action": "drop", "titles": ["Fact 30"], "title": "", "text": "",
         "category": "", "reason": "It is gone."}]});
-    let server = says(&drop_one);
+    let server = Server::saying(&drop_one);
     let output = command(&folder, &server.base_url(), &["episode", "start"]).output().unwrap();
     assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(0), &b"3\n"[..]));
     let requests = server.requests();

@@ -3,13 +3,14 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use crate::server::{Behaviour, NOBODY, Server, completion};
+use crate::program::{Killed, memories, send};
+use crate::server::{Behaviour, NOBODY, Server, completion, http_client};
 use memories::document::Document;
 use memories::types::{Memory, Scope};
-use reqwest::blocking::{Client, RequestBuilder};
+use reqwest::blocking::RequestBuilder;
 use serde_json::{Value, json};
 
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -41,7 +42,7 @@ Marcus lies whenever he is asked about the northern gate.
 /// The program and its output.
 pub struct Running {
     pub folder: tempfile::TempDir,
-    child: Child,
+    child: Killed,
     url: String,
     said: Option<BufReader<std::process::ChildStdout>>,
 }
@@ -54,39 +55,33 @@ impl Running {
         let answers = json!({"answer": {"memories": [{"category": "DECISION", "importance": 9,
             "summary": "Kira will storm the northern gate on Friday.", "context": "At the fire"}]}});
         std::fs::write(folder.path().join("answers.jsonl"), answers.to_string()).unwrap();
-        let mut child = Command::new(env!("CARGO_BIN_EXE_memories"))
-            .args(["proxy", "--upstream", upstream, "--listen", "127.0.0.1:0", "-v"])
-            .args(flags)
-            .current_dir(folder.path())
-            .env_clear()
-            .env("HOME", folder.path())
-            .env("MEMORIES_CONFIG", "memories.toml")
-            .env("MEMORIES_NOW", "2026-01-31T10:40:00Z")
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child =
+            memories(folder.path(), &["proxy", "--upstream", upstream, "--listen", "127.0.0.1:0", "-v"])
+                .args(flags)
+                .stdin(Stdio::null())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap();
         let mut said = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
         said.read_line(&mut line).unwrap();
         let url = line.split_whitespace().nth(2).unwrap_or_else(|| panic!("{line:?}"));
         let url = url.trim_end_matches(',').to_owned();
-        Running { folder, child, url, said: Some(said) }
+        Running { folder, child: Killed(child), url, said: Some(said) }
     }
 
     pub fn chat(&self, body: &Value) -> RequestBuilder {
-        client().post(format!("{}/v1/chat/completions", self.url)).bearer_auth(KEY).json(body)
+        http_client().post(format!("{}/v1/chat/completions", self.url)).bearer_auth(KEY).json(body)
     }
 
     /// Ends it as a supervisor does; returns both output streams.
     fn end(&mut self) -> String {
-        let id = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+        send("-TERM", &self.child.0);
         let (mut out, mut err) = (String::new(), String::new());
         self.said.take().unwrap().read_to_string(&mut out).unwrap();
-        self.child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
-        assert!(self.child.wait().unwrap().success(), "{err}");
+        self.child.0.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+        assert!(self.child.0.wait().unwrap().success(), "{err}");
         format!("{out}{err}")
     }
 
@@ -96,13 +91,6 @@ impl Running {
         let text = std::fs::read_to_string(self.folder.path().join("Memories.md")).unwrap();
         assert_no_key(self.folder.path());
         (said, Document::parse(text).section(&Scope::World).unwrap_or_default().memories)
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 
@@ -117,11 +105,6 @@ fn assert_no_key(folder: &Path) {
             assert!(!String::from_utf8_lossy(&bytes).contains(KEY), "{}", path.display());
         }
     }
-}
-
-fn client() -> Client {
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    Client::builder().no_proxy().timeout(PATIENCE).build().unwrap()
 }
 
 /// Sends a request and reads the reply to its end, for nothing is extracted from a reply that its
@@ -148,7 +131,7 @@ fn a_chat_gets_memories_and_gives_some() {
     let scale = "[record]\nimportance_scale = 10\n";
     let settings = format!("{REPLAY}[chat]\nmemoryExtractionMode = \"every_turn\"\n{scale}");
     let proxy = Running::start(&upstream.base_url(), &settings, &[]);
-    let health = client().get(format!("{}/healthz", proxy.url)).send().unwrap();
+    let health = http_client().get(format!("{}/healthz", proxy.url)).send().unwrap();
     assert_eq!(
         (health.status().as_u16(), health.json::<Value>().unwrap()["status"].clone()),
         (200, json!("ok"))
@@ -243,7 +226,8 @@ fn anthropic_clients_have_a_memory_too() {
     let settings = format!("{REPLAY}[chat]\nmemoryExtractionMode = \"every_turn\"\n");
     let proxy = Running::start(&upstream.url(), &settings, &["--scope", "npc:marcus"]);
     let body = json!({"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "Who guards the northern gate?"}]});
-    let request = client().post(format!("{}/v1/messages", proxy.url)).header("x-api-key", KEY).json(&body);
+    let request =
+        http_client().post(format!("{}/v1/messages", proxy.url)).header("x-api-key", KEY).json(&body);
     assert_eq!(read(request), 200);
     let came = &upstream.requests()[0];
     assert_eq!(came.header("x-api-key"), Some(KEY));
@@ -389,7 +373,7 @@ fn a_stalled_model_does_not_hold_up_the_end_and_its_replies_are_kept() {
         assert_eq!(read(request.header("X-Memories-Conversation", "chat-7")), 200);
     }
     while model.requests().is_empty() {
-        assert!(proxy.child.try_wait().unwrap().is_none());
+        assert!(proxy.child.0.try_wait().unwrap().is_none());
         std::thread::yield_now();
     }
     let begun = Instant::now();
@@ -424,7 +408,7 @@ fn a_token_comes_from_a_file_and_is_told_to_nobody() {
     assert_eq!((send("memories.example").as_u16(), send("evil.example").as_u16()), (200, 403));
     let up = upstream.requests().remove(0);
     assert!(up.headers.iter().all(|(_, value)| !value.contains(TOKEN)), "{up:?}");
-    let arguments = std::fs::read(format!("/proc/{}/cmdline", running.child.id())).unwrap_or_default();
+    let arguments = std::fs::read(format!("/proc/{}/cmdline", running.child.0.id())).unwrap_or_default();
     assert!(!String::from_utf8_lossy(&arguments).contains(TOKEN));
     let (said, _) = running.stop();
     assert!(!said.contains(TOKEN), "{said}");

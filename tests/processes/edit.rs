@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 
-use crate::program::{former_text, memories, names};
+use crate::program::{former_text, memories, names, text_of};
 
 const FILE: &str = "\u{feff}## Location 23: Living Room\r\n\r\n**[NOTE] Lamp** *(Ep1, T3)*\r\nIt is here.\r\n\r\n---\r\n\r\n\
 ## Location 24: Cellar\r\n\r\nIt is dark.\r\n\r\n```\r\ncode\r\n```\r\n";
@@ -29,10 +29,6 @@ fn edit(folder: &Path, arguments: &[&str], script: &str) -> Output {
     output
 }
 
-fn text(folder: &Path) -> String {
-    fs::read_to_string(folder.join("Memories.md")).unwrap()
-}
-
 fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
@@ -51,13 +47,13 @@ fn an_edit_replaces_the_section_as_a_persons_words_and_can_be_undone() {
     assert!(output.status.success(), "{}", stderr(&output));
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(said, "replaced the section of location:23 in Memories.md\n");
-    assert_eq!(text(folder), FILE.replace("It is here", "It hangs here"));
+    assert_eq!(text_of(folder), FILE.replace("It is here", "It hangs here"));
     assert_eq!(former_text(folder), FILE);
     assert!(copies(folder).is_empty());
     let said = memories(folder, &["log", "-n", "1"]).output().unwrap();
     assert!(String::from_utf8_lossy(&said.stdout).contains("edit → edited"), "{said:?}");
     assert!(memories(folder, &["restore"]).output().unwrap().status.success());
-    assert_eq!(text(folder), FILE);
+    assert_eq!(text_of(folder), FILE);
 }
 
 #[test]
@@ -68,7 +64,7 @@ fn an_unchanged_copy_changes_nothing_and_json_says_so() {
     assert!(output.status.success(), "{}", stderr(&output));
     let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&answer["scope"], &answer["changed"]), (&"location:24".into(), &false.into()));
-    assert_eq!(text(folder.path()), FILE);
+    assert_eq!(text_of(folder.path()), FILE);
     assert!(copies(folder.path()).is_empty());
 }
 
@@ -92,7 +88,7 @@ fn the_words_of_a_person_are_kept_where_they_cannot_be_taken_over() {
         let kept = fs::read(folder.path().join(".memories/Memories.md").join(&copy[0])).unwrap();
         assert!(String::from_utf8_lossy(&kept).contains(words), "{script}");
         let expected = if script == meanwhile { FILE.replace("here", "there") } else { FILE.to_owned() };
-        assert_eq!(text(folder.path()), expected, "{script}");
+        assert_eq!(text_of(folder.path()), expected, "{script}");
     }
 }
 
@@ -103,7 +99,7 @@ fn what_another_program_wrote_into_other_sections_meanwhile_stays() {
     let script = format!("'{program}' -q add 24 'A rat lives here.'; sed -i 's/It is here/It fell/' \"$1\"");
     let output = edit(folder.path(), &["23"], &script);
     assert!(output.status.success(), "{}", stderr(&output));
-    let text = text(folder.path());
+    let text = text_of(folder.path());
     assert!(text.contains("It fell.") && text.contains("A rat lives here."), "{text}");
 }
 

@@ -5,7 +5,7 @@ mod query;
 
 use std::time::{Duration, Instant};
 
-use crate::server::{Behaviour, NOBODY, Request, Server};
+use crate::server::{Behaviour, NOBODY, Request, Server, quick};
 use memories::llm::embedding::{EmbedderConfig, EmbedderEnvironment, EmbedderKind, EmbeddingClient};
 use memories::llm::{ModelError, RequestLimits};
 use secrecy::SecretString;
@@ -13,11 +13,6 @@ use serde_json::{Value, json};
 
 /// A time limit that no test reaches.
 const AMPLE: Duration = Duration::from_secs(20);
-
-/// A time limit, with short pauses between retries.
-fn quick(timeout: Duration) -> RequestLimits {
-    RequestLimits { retry_delay: Duration::from_millis(1), ..RequestLimits::new(timeout) }
-}
 
 fn config(provider: EmbedderKind, server: &Server) -> EmbedderConfig {
     EmbedderConfig { provider, url: Some(server.url()), limits: quick(AMPLE), ..EmbedderConfig::default() }

@@ -1,13 +1,13 @@
 //! The model beside the game: `record --later` queues, `retry --follow` works off.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use crate::program::memories;
+use crate::program::{Killed, memories, send, with_input};
 use crate::server::{Behaviour, Request, Server};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -38,9 +38,7 @@ impl Game {
     }
 
     fn run(&self, arguments: &[&str], stdin: &str) -> Output {
-        let mut child = self.command(arguments).spawn().unwrap();
-        child.stdin.take().unwrap().write_all(stdin.as_bytes()).unwrap();
-        child.wait_with_output().unwrap()
+        with_input(&mut self.command(arguments), stdin)
     }
 
     /// Records turns with those numbers, and asks no model.
@@ -59,7 +57,7 @@ impl Game {
                 let _ = said.send(serde_json::from_str(&line).expect("JSON"));
             }
         });
-        Follower(child)
+        Follower(Killed(child))
     }
 
     fn waiting(&self) -> Value {
@@ -78,24 +76,16 @@ impl Game {
     }
 }
 
-struct Follower(Child);
+struct Follower(Killed);
 
 impl Follower {
     /// Sends a signal; the exit code, and what it said on stderr.
     fn stop(mut self, signal: &str) -> (Option<i32>, String) {
-        let sent = Command::new("kill").args([signal, &self.0.id().to_string()]).status().unwrap();
-        assert!(sent.success());
-        let status = self.0.wait().unwrap();
+        send(signal, &self.0.0);
+        let status = self.0.0.wait().unwrap();
         let mut said = String::new();
-        self.0.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        self.0.0.stderr.take().unwrap().read_to_string(&mut said).unwrap();
         (status.code(), said)
-    }
-}
-
-impl Drop for Follower {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
     }
 }
 

@@ -5,7 +5,7 @@ mod anthropic;
 mod ollama;
 use std::time::{Duration, Instant};
 
-use crate::server::{Behaviour, Request, Server, completion};
+use crate::server::{Behaviour, Request, Server, completion, quick};
 use memories::llm::{
     Answer, Config, Environment, Model, ModelError, Question, RequestLimits, StructuredOutput, choose,
 };
@@ -20,11 +20,6 @@ const AMPLE: Duration = Duration::from_secs(30);
 
 /// The time limit for a server that never ends.
 const SHORT: Duration = Duration::from_millis(300);
-
-/// A time limit, with short pauses between retries.
-fn quick(timeout: Duration) -> RequestLimits {
-    RequestLimits { retry_delay: Duration::from_millis(1), ..RequestLimits::new(timeout) }
-}
 
 fn config(server: &Server) -> Config {
     Config {

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use memories::{Clock, Judge, Notebook, RecordSettings, Recorder, Store, Turn};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::program::{memories, names};
+use crate::program::{memories, names, send};
 
 /// The only names in a folder with a memory file, after any orderly end.
 const LEFT: [&str; 2] = [".memories", "Memories.md"];
@@ -109,10 +109,6 @@ impl Play {
 fn recorded(folder: &Path) -> usize {
     let journal = fs::read_to_string(folder.join(".memories/Memories.md/journal.jsonl")).unwrap_or_default();
     journal.lines().filter(|line| line.contains("\"turn\":{")).count()
-}
-
-fn send(signal: &str, child: &Child) {
-    assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
 }
 
 /// A hang-up is ignored in the children of `nohup`.

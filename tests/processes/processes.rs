@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::program::{former_states, memories, names, skipped};
+use crate::program::{former_states, memories, names, send, skipped, succeed};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -26,14 +26,6 @@ fn command_in(folder: &Path, arguments: &[&str]) -> Command {
 
 fn run(folder: &Path, arguments: &[&str]) -> Output {
     command_in(folder, arguments).output().unwrap()
-}
-
-/// Runs a command that must succeed; returns its output.
-#[track_caller]
-fn succeed(folder: &Path, arguments: &[&str]) -> String {
-    let output = run(folder, arguments);
-    assert!(output.status.success(), "{arguments:?}: {output:?}");
-    String::from_utf8(output.stdout).unwrap()
 }
 
 #[track_caller]
@@ -195,10 +187,7 @@ fn an_interrupted_recorder_leaves_a_whole_file() {
     fs::create_dir(&folder).unwrap();
     let mut child = recording(&folder, &turns_file(&folder, 500));
     // Not SIGINT: it is ignored in jobs that a script started in the background, and in their children.
-    let acknowledged = end_after(&mut child, 5, |child| {
-        let sent = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
-        assert!(sent.success());
-    });
+    let acknowledged = end_after(&mut child, 5, |child| send("-TERM", child));
     let recorded = sections(&folder).len();
     assert!(recorded == acknowledged || recorded == acknowledged + 1, "{recorded} of {acknowledged}");
     assert_sound(&folder);

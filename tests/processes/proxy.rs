@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crate::server::{Behaviour, Gate, NOBODY, Server};
+use crate::server::{Behaviour, Gate, NOBODY, Server, http_client};
 use futures_util::StreamExt;
 use memories::chat::api_format::ApiFormat;
 use memories::chat::proxy::{Call, ChatHooks, ProxySettings, Upstream, serve};
@@ -126,7 +126,7 @@ impl Proxy {
     }
 
     fn chat(&self, body: &Value) -> RequestBuilder {
-        client().post(self.url("/v1/chat/completions")).json(body)
+        http_client().post(self.url("/v1/chat/completions")).json(body)
     }
 
     fn told(&self) -> (Call, Value, Value) {
@@ -144,11 +144,6 @@ impl Drop for Proxy {
     fn drop(&mut self) {
         drop(self.stop.take());
     }
-}
-
-fn client() -> Client {
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    Client::builder().no_proxy().timeout(PATIENCE).build().unwrap()
 }
 
 fn streaming_client() -> reqwest::Client {
@@ -205,14 +200,14 @@ fn what_is_no_chat_passes_by_untouched() {
     let upstream = Server::start(vec![Behaviour::text(200, body).with_header("Content-Type", "a/b")]);
     let proxy = Proxy::before(&upstream.url());
     let models =
-        client().get(proxy.url("/v1/models?limit=%201")).header("Accept-Encoding", "br").send().unwrap();
+        http_client().get(proxy.url("/v1/models?limit=%201")).header("Accept-Encoding", "br").send().unwrap();
     assert_eq!(
         (models.headers()["content-type"].clone(), models.text().unwrap()),
         ("a/b".parse().unwrap(), body.to_owned())
     );
-    let posted = client().post(proxy.url("/v1/embeddings")).body("{\"input\": 1.0}").send().unwrap();
+    let posted = http_client().post(proxy.url("/v1/embeddings")).body("{\"input\": 1.0}").send().unwrap();
     assert_eq!(posted.text().unwrap(), body);
-    let read = client().get(proxy.url("/v1/chat/completions")).send().unwrap();
+    let read = http_client().get(proxy.url("/v1/chat/completions")).send().unwrap();
     assert_eq!(read.text().unwrap(), body);
     let requests = upstream.requests();
     assert_eq!(
@@ -334,7 +329,7 @@ fn a_weaver_that_fails_changes_nothing() {
     let proxy = Proxy::before(&upstream.url());
     for field in ["panic", "plain", "trip"] {
         let body = format!("{{\"{field}\":  1.50, \"messages\": []}}");
-        let request = client().post(proxy.url("/v1/chat/completions")).body(body.clone());
+        let request = http_client().post(proxy.url("/v1/chat/completions")).body(body.clone());
         let reply = request.header("Content-Type", "application/json").send().unwrap();
         assert_eq!(reply.status(), 200, "{field}");
         let up = upstream.requests().pop().unwrap();
@@ -353,7 +348,7 @@ fn messages_of_anthropic_are_chats_too() {
     let reply = json!({"type": "message", "role": "assistant", "content": [{"type": "text", "text": "Hi."}]});
     let upstream = Server::start(vec![Behaviour::json(200, reply.clone())]);
     let proxy = Proxy::before(&upstream.url());
-    let request = client().post(proxy.url("/v1/messages")).header("x-api-key", "k").json(&question());
+    let request = http_client().post(proxy.url("/v1/messages")).header("x-api-key", "k").json(&question());
     assert_eq!(request.send().unwrap().json::<Value>().unwrap(), reply);
     let (call, _, message) = proxy.told();
     assert_eq!((call.shape, message), (ApiFormat::Anthropic, reply));
@@ -368,7 +363,7 @@ fn responses_are_chats_too_and_are_told_apart_from_their_neighbours() {
     let proxy = Proxy::before(&upstream.base_url());
     let body = json!({"model": "m", "input": "Hi?"});
     let post =
-        |path: &str| client().post(proxy.url(path)).json(&body).send().unwrap().json::<Value>().unwrap();
+        |path: &str| http_client().post(proxy.url(path)).json(&body).send().unwrap().json::<Value>().unwrap();
     assert_eq!(post("/v1/responses"), reply);
     let (call, request, message) = proxy.told();
     assert_eq!((call.shape, request, &message["id"]), (ApiFormat::Responses, body.clone(), &json!("resp_1")));
@@ -386,7 +381,7 @@ fn it_is_healthy_and_ends_when_all_is_drawn() {
     let piece = format!("data: {}\n\n", json!({"choices": [{"delta": {"content": "Bye."}}]}));
     let upstream = Server::start(vec![Behaviour::Stream(vec![piece.clone(), piece], Some(gate))]);
     let mut proxy = Proxy::before(&upstream.base_url());
-    let health: Value = client().get(proxy.url("/healthz")).send().unwrap().json().unwrap();
+    let health: Value = http_client().get(proxy.url("/healthz")).send().unwrap().json().unwrap();
     assert_eq!(health, json!({"version": 1, "status": "ok", "upstream": upstream.base_url()}));
     let reply = {
         let request = proxy.chat(&question());
@@ -401,5 +396,5 @@ fn it_is_healthy_and_ends_when_all_is_drawn() {
     assert_eq!(reply.join().unwrap().matches("Bye.").count(), 2, "a running reply ends first");
     proxy.stop();
     assert_eq!(proxy.told.try_recv().unwrap().2["content"], "Bye.Bye.", "and is drawn from");
-    assert!(client().get(format!("http://{}/healthz", proxy.address)).send().is_err());
+    assert!(http_client().get(format!("http://{}/healthz", proxy.address)).send().is_err());
 }

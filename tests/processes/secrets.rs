@@ -3,11 +3,9 @@
 //! A text that a person worded is kept as it is, with a warning.
 
 use std::fs;
-use std::io::Write;
 use std::path::Path;
-use std::process::Stdio;
 
-use crate::program::memories;
+use crate::program::{memories, with_input};
 
 const FILE: &str = "# Location Memories\n\n## Location 23: Living Room\n**Visits:** 2 | **Episodes:** 1\n\n\
     ### Memories\n\n**[NOTE] One** *(Ep1, T1)*\nThe lamp stands on the case.\n\n\
@@ -145,11 +143,7 @@ impl World {
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let mut command = memories(self.folder.path(), &arguments);
         command.env("MEMORIES_CONFIG", path("memories.toml")).env("PATH", std::env::var_os("PATH").unwrap());
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        // A command that reads no stdin may have ended by now.
-        let _ = child.stdin.take().unwrap().write_all(with_key(stdin).as_bytes());
-        let output = child.wait_with_output().unwrap();
+        let output = with_input(&mut command, with_key(stdin));
         let said = [output.stdout, output.stderr].map(|said| String::from_utf8(said).unwrap()).concat();
         (output.status.code(), said)
     }

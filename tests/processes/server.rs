@@ -16,10 +16,38 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use memories::llm::RequestLimits;
+use reqwest::blocking::Client;
 use serde_json::{Value, json};
 
 /// Where nobody listens. Port 1 is reserved; a port that a server has left may belong to another test at once.
 pub const NOBODY: &str = "http://127.0.0.1:1";
+
+/// The longest time for an answer of the program, which no test reaches.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A client of the program's own servers.
+pub fn http_client() -> Client {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    Client::builder().no_proxy().timeout(PATIENCE).build().unwrap()
+}
+
+/// The status of the answer to a request as it is written, its headers in lower case, and its body.
+pub fn raw(address: SocketAddr, request: &str) -> (u16, String, String) {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    (status, head.to_lowercase(), body.to_owned())
+}
+
+/// The time limit of a model or embedder, with short pauses between retries.
+pub fn quick(timeout: Duration) -> RequestLimits {
+    RequestLimits { retry_delay: Duration::from_millis(1), ..RequestLimits::new(timeout) }
+}
 
 /// The reaction to a request.
 #[derive(Debug, Clone)]
@@ -150,6 +178,11 @@ impl Server {
     pub fn start(behaviours: Vec<Behaviour>) -> Server {
         assert!(!behaviours.is_empty());
         Server::deciding(move |_, number| behaviours[number.min(behaviours.len() - 1)].clone())
+    }
+
+    /// A server that always says this value as a chat completion.
+    pub fn saying(answer: &Value) -> Server {
+        Server::start(vec![Behaviour::says(&answer.to_string())])
     }
 
     /// A server that decides by the request and its number, counted from 0.

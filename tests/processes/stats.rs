@@ -4,17 +4,11 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use crate::program::memories;
+use crate::program::{Killed, memories, succeed};
 use serde_json::Value;
-
-fn run(folder: &Path, arguments: &[&str]) -> String {
-    let output = memories(folder, arguments).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
-}
 
 /// Actions of the turns that only look, wait or measure: they change nothing and are not listed.
 const IDLE: [&str; 9] = ["look", "l", "examine", "x", "read", "inventory", "i", "wait", "score"];
@@ -25,7 +19,7 @@ fn record(folder: &Path, episode: u32, most: usize) -> u64 {
     let turns = fs::read_to_string(turns).unwrap();
     let some: Vec<&str> = turns.lines().take(most).collect();
     fs::write(folder.join("turns.jsonl"), some.join("\n")).unwrap();
-    run(folder, &["record", "--provider", "offline", "--turns", "turns.jsonl"]);
+    succeed(folder, &["record", "--provider", "offline", "--turns", "turns.jsonl"]);
     let turns = some.iter().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let verbs =
         turns.filter_map(|turn| Some(turn["action"].as_str()?.split_whitespace().next()?.to_lowercase()));
@@ -41,12 +35,12 @@ fn journal(folder: &Path) -> std::path::PathBuf {
 fn what_changed_nothing_is_what_record_noted_as_tried() {
     let folder = tempfile::tempdir().unwrap();
     let idle = record(folder.path(), 1, 80) + record(folder.path(), 2, 60);
-    let stats: Value = serde_json::from_str(&run(folder.path(), &["stats", "--json"])).unwrap();
-    let list: Value = serde_json::from_str(&run(folder.path(), &["list", "--json"])).unwrap();
+    let stats: Value = serde_json::from_str(&succeed(folder.path(), &["stats", "--json"])).unwrap();
+    let list: Value = serde_json::from_str(&succeed(folder.path(), &["list", "--json"])).unwrap();
     let mut tries = 0;
     for section in list["sections"].as_array().unwrap() {
         let scope = section["scope"].as_str().unwrap();
-        let shown: Value = serde_json::from_str(&run(folder.path(), &["show", scope, "--json"])).unwrap();
+        let shown: Value = serde_json::from_str(&succeed(folder.path(), &["show", scope, "--json"])).unwrap();
         for tried in shown["tried"].as_array().unwrap() {
             tries += tried["count"].as_u64().unwrap();
         }
@@ -58,21 +52,11 @@ fn what_changed_nothing_is_what_record_noted_as_tried() {
     assert_eq!(stats["by_episode"][0]["turn_count"], 80);
 }
 
-/// A process that is killed when dropped.
-struct Killed(Child);
-
-impl Drop for Killed {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 #[test]
 fn following_shows_new_entries_as_they_come() {
     let folder = tempfile::tempdir().unwrap();
     let turn = |action: &str| {
-        run(folder.path(), &["record", "--location", "5", "--action", action, "--response", "No."]);
+        succeed(folder.path(), &["record", "--location", "5", "--action", action, "--response", "No."]);
     };
     turn("one");
     let child = memories(folder.path(), &["log", "--follow"]).stdout(Stdio::piped()).spawn().unwrap();
@@ -125,11 +109,11 @@ fn a_journal_of_100_000_turns() {
     }
     fs::write(journal(folder.path()), &long).unwrap();
     for arguments in [&["stats"][..], &["log"], &["log", "--outcome", "nothing", "--quiet"]] {
-        run(folder.path(), arguments);
+        succeed(folder.path(), arguments);
         let mut times: Vec<Duration> = (0..9)
             .map(|_| {
                 let started = Instant::now();
-                run(folder.path(), arguments);
+                succeed(folder.path(), arguments);
                 started.elapsed()
             })
             .collect();

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use crate::program::memories;
+use crate::program::{memories, send};
 use bucket::{Bucket, Manner};
 
 const FILE: &str =
@@ -237,8 +237,8 @@ fn a_watch_syncs_at_its_interval_after_an_episode_and_at_its_end() {
             wait_for(&copy, "text of later");
         }
         add(&format!("last {interval}"));
-        let stopped = Command::new("kill").args(["-INT", &watch.id().to_string()]).status().unwrap();
-        assert!(stopped.success() && watch.wait().unwrap().success());
+        send("-INT", &watch);
+        assert!(watch.wait().unwrap().success());
         assert!(fs::read_to_string(&copy).unwrap().contains(&format!("text of last {interval}")));
     }
 }

@@ -3,13 +3,13 @@
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 use reqwest::blocking::{Client, RequestBuilder, Response};
 use serde_json::{Value, json};
 
-use crate::program::{memories, names};
+use crate::program::{Killed, memories, names, succeed, text_of};
 
 /// A turn as `record` reads it, as the file stands after it.
 fn record(folder: &Path, number: u64, action: &str, to: u64) {
@@ -24,16 +24,6 @@ fn record(folder: &Path, number: u64, action: &str, to: u64) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-fn run(folder: &Path, arguments: &[&str]) -> String {
-    let output = memories(folder, arguments).output().unwrap();
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
-}
-
-fn text(folder: &Path) -> String {
-    fs::read_to_string(folder.join("Memories.md")).unwrap()
-}
-
 /// The data block of a page.
 fn data_of(page: &str) -> Value {
     let (_, rest) = page.split_once("<script type=\"application/json\" id=\"data\">").unwrap();
@@ -46,8 +36,9 @@ fn a_report_is_one_file_that_no_text_can_break_out_of() {
     let folder = folder.path();
     (1..=5).for_each(|number| record(folder, number, "north", number + 1));
     let hostile = "</script><!--<script>alert(1)</script><img src=x onerror=alert(1)>";
-    run(folder, &["add", "1", "--title", hostile, "--text", hostile, "-q"]);
-    let said: Value = serde_json::from_str(&run(folder, &["report", "--json", "--title", hostile])).unwrap();
+    succeed(folder, &["add", "1", "--title", hostile, "--text", hostile, "-q"]);
+    let said: Value =
+        serde_json::from_str(&succeed(folder, &["report", "--json", "--title", hostile])).unwrap();
     let page = fs::read_to_string(folder.join("Memories.html")).unwrap();
     assert_eq!(said["bytes"], page.len());
     assert_eq!((&said["step_count"], &said["has_gaps"]), (&json!(7), &json!(false)));
@@ -60,24 +51,24 @@ fn a_report_is_one_file_that_no_text_can_break_out_of() {
         (&json!(hostile), &json!("Memories.md"), &json!("report"))
     );
     assert!(data["parts"].as_array().unwrap().iter().any(|part| part["text"] == hostile));
-    let stats: Value = serde_json::from_str(&run(folder, &["stats", "--json"])).unwrap();
+    let stats: Value = serde_json::from_str(&succeed(folder, &["stats", "--json"])).unwrap();
     let (mut shown, mut printed) = (data["stats"].clone(), stats);
     (shown["file"], printed["file"]) = (Value::Null, Value::Null);
     assert_eq!(shown, printed);
-    let recall: Value = serde_json::from_str(&run(folder, &["recall", "1", "--json"])).unwrap();
+    let recall: Value = serde_json::from_str(&succeed(folder, &["recall", "1", "--json"])).unwrap();
     assert_eq!(data["recalls"]["location:1"]["text"], recall["text"]);
     // No path of this machine is in it: it may be mailed.
     assert!(!page.contains(&folder.display().to_string()));
     // A page is replaced by a page.
     let steps = |arguments: &[&str]| -> u64 {
         let answer: Value =
-            serde_json::from_str(&run(folder, &[&["report", "--json"], arguments].concat())).unwrap();
+            serde_json::from_str(&succeed(folder, &[&["report", "--json"], arguments].concat())).unwrap();
         answer["step_count"].as_u64().unwrap()
     };
     assert_eq!(steps(&["--episode", "1"]), 3, "the start and two turns");
     assert_eq!(steps(&["--since", "2.4"]), 4);
     assert_eq!(steps(&["--since", "2027-01-01"]), 1);
-    assert_eq!(run(folder, &["report", "-o", "-"]).matches("</html>").count(), 1);
+    assert_eq!(succeed(folder, &["report", "-o", "-"]).matches("</html>").count(), 1);
     assert_eq!(names(folder).iter().filter(|name| name.ends_with(".html")).count(), 1);
 }
 
@@ -87,7 +78,7 @@ fn a_report_of_a_file_without_history_says_what_is_there_now() {
     let folder = folder.path();
     (1..=4).for_each(|number| record(folder, number, "north", 2));
     fs::remove_dir_all(folder.join(".memories")).unwrap();
-    run(folder, &["report", "-q"]);
+    succeed(folder, &["report", "-q"]);
     let data = data_of(&fs::read_to_string(folder.join("Memories.html")).unwrap());
     assert_eq!(data["steps"], json!([["s"]]));
     assert_eq!(data["sections"].as_array().unwrap().len(), 3, "two places, and the game with its best run");
@@ -124,17 +115,10 @@ fn a_page_is_opened_by_the_program_of_the_desktop() {
 
 /// A running `serve`.
 struct Served {
-    child: Child,
+    _child: Killed,
     address: String,
     opened: String,
     client: Client,
-}
-
-impl Drop for Served {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
 }
 
 impl Served {
@@ -149,7 +133,7 @@ impl Served {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let redirects = reqwest::redirect::Policy::none();
         let client = Client::builder().redirect(redirects).timeout(Duration::from_secs(20)).build().unwrap();
-        Served { child, address, opened, client }
+        Served { _child: Killed(child), address, opened, client }
     }
 
     fn get(&self, path: &str) -> RequestBuilder {
@@ -247,13 +231,13 @@ fn a_page_follows_commands_and_editors() {
         .collect();
     assert_eq!(scopes, ["location:1", "location:2", "game"]);
     assert_eq!(change["map"]["places"].as_array().unwrap().len(), 2);
-    let recall: Value = serde_json::from_str(&run(folder, &["recall", "1", "--json"])).unwrap();
+    let recall: Value = serde_json::from_str(&succeed(folder, &["recall", "1", "--json"])).unwrap();
     assert_eq!(change["recalls"]["location:1"]["text"], recall["text"]);
     // What is counted over everything follows.
     let (_, counted) = events.next();
     assert_eq!((&counted["steps"], &counted["stats"]["play"]["recorded"]), (&json!([]), &json!(1)));
     // A person edits the file.
-    fs::write(folder.join("Memories.md"), text(folder) + "\n## World\n\n**[NOTE] War**\nIt began.\n")
+    fs::write(folder.join("Memories.md"), text_of(folder) + "\n## World\n\n**[NOTE] War**\nIt began.\n")
         .unwrap();
     let change = events.next_step();
     assert_eq!((&change["steps"], &change["sections"][0]["scope"]), (&json!([["o"]]), &json!("world")));
@@ -276,7 +260,7 @@ fn nobody_else_is_answered_and_nothing_is_changed_by_reading() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     record(folder, 1, "north", 2);
-    let before = text(folder);
+    let before = text_of(folder);
     let served = Served::start(folder, &[]);
     let page = served.get("").send().unwrap();
     let header = |name: &str| page.headers()[name].to_str().unwrap().to_owned();
@@ -297,7 +281,7 @@ fn nobody_else_is_answered_and_nothing_is_changed_by_reading() {
     let post = |served: &Served| served.client.post(format!("{}edit", served.address)).json(&add);
     assert_eq!(status(post(&served)), 403, "it only reads");
     assert_eq!(status(served.get("edit")), 405);
-    assert_eq!(text(folder), before);
+    assert_eq!(text_of(folder), before);
     // With a token nobody without it gets an answer, and a cookie alone changes nothing.
     let served = Served::start(folder, &["--edit"]);
     for path in ["", "data", "events", "search?q=war", "?token=0123456789abcdef0123456789abcdef"] {
@@ -334,7 +318,7 @@ fn nobody_else_is_answered_and_nothing_is_changed_by_reading() {
     assert_eq!(status(post(&served).header("X-Memories-Token", "0123456789abcdef")), 401);
     let plain = served.client.post(format!("{}edit", served.address)).body(add.to_string());
     assert_eq!(status(plain.header("X-Memories-Token", served.token())), 415);
-    assert_eq!(text(folder), before);
+    assert_eq!(text_of(folder), before);
     assert_eq!(status(post(&served).header("X-Memories-Token", served.token())), 200);
 }
 
@@ -349,46 +333,46 @@ fn a_person_changes_memories_on_the_page_and_takes_it_back() {
     let add = json!({"do": "add", "scope": "1", "category": "NOTE", "title": "Lamp", "text": "The lamp is here.", "importance": 700});
     assert_eq!(served.edited(&add), "stored \"Lamp\"");
     assert!(
-        text(folder).contains("**[NOTE] Lamp** *(2026-01-31, importance 700)*\nThe lamp is here.\n"),
+        text_of(folder).contains("**[NOTE] Lamp** *(2026-01-31, importance 700)*\nThe lamp is here.\n"),
         "{}",
-        text(folder)
+        text_of(folder)
     );
     let other =
         json!({"do": "add", "scope": "1", "category": "NOTE", "title": "lamp", "text": "Another one."});
     let (error, hint) = served.refused(&other);
     assert_eq!(error, "a memory of location:1 is called `Lamp` already");
     assert_eq!(hint, "choose another title, or supersede that memory");
-    let added = text(folder);
+    let added = text_of(folder);
     let reword = json!({"do": "reword", "scope": "1", "title": "Lamp", "new_title": "Lamp on the table",
         "text": "The brass lamp stands on the table.", "category": "DISCOVERY"});
     assert_eq!(served.edited(&reword), "superseded \"Lamp\", stored \"Lamp on the table\"");
     assert!(
-        text(folder).contains("**[DISCOVERY] Lamp on the table** *(2026-01-31, importance 700"),
+        text_of(folder).contains("**[DISCOVERY] Lamp on the table** *(2026-01-31, importance 700"),
         "{}",
-        text(folder)
+        text_of(folder)
     );
     assert_eq!(served.edited(&undo), "undone");
-    assert_eq!(text(folder), added);
+    assert_eq!(text_of(folder), added);
     assert!(served.refused(&undo).0.contains("no change"));
-    run(folder, &["mark", "1", "Lamp", "--status", "tentative", "-q"]);
+    succeed(folder, &["mark", "1", "Lamp", "--status", "tentative", "-q"]);
     assert_eq!(served.edited(&json!({"do": "confirm", "scope": "1", "title": "Lamp"})), "marked \"Lamp\"");
-    assert_eq!(text(folder), added);
+    assert_eq!(text_of(folder), added);
     let strike = json!({"do": "strike", "scope": "1", "title": "Lamp", "reason": "It is in the cellar."});
     assert_eq!(served.edited(&strike), "invalidated \"Lamp\"");
-    assert!(text(folder).contains("~~The lamp is here.~~"));
+    assert!(text_of(folder).contains("~~The lamp is here.~~"));
     // A state that the page never made does not come back, though the newest former state is one.
     assert_eq!(served.edited(&undo), "undone");
     assert_eq!(served.edited(&strike), "invalidated \"Lamp\"");
-    run(folder, &["add", "1", "--title", "Rope", "--text", "A rope.", "-q"]);
-    run(folder, &["restore", "-q"]);
+    succeed(folder, &["add", "1", "--title", "Rope", "--text", "A rope.", "-q"]);
+    succeed(folder, &["restore", "-q"]);
     assert_eq!(served.edited(&undo), "undone");
-    assert_eq!(text(folder), added);
+    assert_eq!(text_of(folder), added);
     assert_eq!(served.edited(&strike), "invalidated \"Lamp\"");
     // What others wrote meanwhile is not taken back.
     record(folder, 2, "wait", 1);
-    let after = text(folder);
+    let after = text_of(folder);
     assert!(served.refused(&undo).0.contains("has changed since"));
-    assert_eq!(text(folder), after);
+    assert_eq!(text_of(folder), after);
     for (wrong, why) in [
         (json!({"do": "forget", "scope": "1", "title": "Lamp"}), "unknown variant"),
         (json!({"do": "confirm", "scope": "nowhere special", "title": "Lamp"}), "is no place"),
@@ -406,7 +390,7 @@ fn a_person_changes_memories_on_the_page_and_takes_it_back() {
         let (error, hint) = served.refused(&wrong);
         assert!(error.contains(why) && !hint.is_empty(), "{wrong}: {error}; {hint}");
     }
-    assert_eq!(text(folder), after);
+    assert_eq!(text_of(folder), after);
 }
 
 #[test]
@@ -417,7 +401,7 @@ fn the_first_change_of_a_new_file_is_taken_back() {
     let add = json!({"do": "add", "scope": "world", "category": "NOTE", "title": "War", "text": "It began."});
     assert_eq!(served.edited(&add), "stored \"War\"");
     assert_eq!(served.edited(&json!({"do": "undo"})), "undone");
-    assert_eq!(text(folder), "");
+    assert_eq!(text_of(folder), "");
 }
 
 #[test]
@@ -445,7 +429,7 @@ fn a_page_that_comes_late_learns_that_it_missed_something() {
     let served = Served::start(folder, &[]);
     let mut events = Events::of(served.get("events"));
     events.next();
-    run(folder, &["add", "1", "--title", "Rope", "--text", "A rope.", "-q"]);
+    succeed(folder, &["add", "1", "--title", "Rope", "--text", "A rope.", "-q"]);
     let (first, second) = (events.next_step(), events.next().1);
     assert_eq!((&first["revision"], &second["revision"]), (&json!(1), &json!(2)));
     let hello = Events::of(served.get("events")).next().1;
@@ -464,7 +448,7 @@ fn a_page_that_comes_late_learns_that_it_missed_something() {
     };
     assert_eq!(change["steps"], json!([]));
     let data = served.json("data");
-    let stats: Value = serde_json::from_str(&run(folder, &["stats", "--json"])).unwrap();
+    let stats: Value = serde_json::from_str(&succeed(folder, &["stats", "--json"])).unwrap();
     assert_eq!(&data["stats"]["total_memories"], &stats["total_memories"]);
 }
 
@@ -473,7 +457,7 @@ fn a_damaged_line_of_the_journal_costs_the_states_behind_it_and_no_more() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     for number in 0..5 {
-        run(
+        succeed(
             folder,
             &[
                 "add",
@@ -492,8 +476,8 @@ fn a_damaged_line_of_the_journal_costs_the_states_behind_it_and_no_more() {
         .to_string()
     };
     fs::write(folder.join("turns.jsonl"), (0..20).map(turn).collect::<Vec<_>>().join("\n")).unwrap();
-    run(folder, &["record", "--turns", "turns.jsonl", "--provider", "offline", "-q"]);
-    let report = || -> Value { serde_json::from_str(&run(folder, &["report", "--json"])).unwrap() };
+    succeed(folder, &["record", "--turns", "turns.jsonl", "--provider", "offline", "-q"]);
+    let report = || -> Value { serde_json::from_str(&succeed(folder, &["report", "--json"])).unwrap() };
     assert_eq!((&report()["step_count"], &report()["has_gaps"]), (&json!(26), &json!(false)));
     let journal = folder.join(".memories/Memories.md/journal.jsonl");
     let lines = fs::read_to_string(&journal).unwrap();

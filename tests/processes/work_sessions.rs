@@ -5,13 +5,12 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::program::memories;
+use crate::program::{memories, with_input};
 
 /// The fixtures of the sessions.
 fn fixtures() -> PathBuf {
@@ -72,10 +71,7 @@ impl Agent {
             "cwd": self.folder.path(), "tool_use_id": self.calls.to_string()});
         payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         let mut hook = memories(self.folder.path(), &["hook", "claude-code"]);
-        hook.env("PATH", &self.path).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = hook.spawn().unwrap();
-        child.stdin.take().unwrap().write_all(payload.to_string().as_bytes()).unwrap();
-        let output = child.wait_with_output().unwrap();
+        let output = with_input(hook.env("PATH", &self.path), payload.to_string());
         assert!(output.status.success() && output.stderr.is_empty(), "{event}: {output:?}");
         let answer: Value = if output.stdout.is_empty() {
             Value::Null

@@ -2,8 +2,9 @@
 #![allow(dead_code, reason = "each test program uses a part")]
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 /// The time for the program.
@@ -34,6 +35,42 @@ pub fn finished(mut command: Command) -> (i32, String) {
     }
     let output = child.wait_with_output().unwrap();
     (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+/// The output of a command that gets this input. A command that reads nothing may have ended before.
+pub fn with_input(command: &mut Command, input: impl AsRef<[u8]>) -> Output {
+    let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = piped.spawn().unwrap();
+    let _ = child.stdin.take().unwrap().write_all(input.as_ref());
+    child.wait_with_output().unwrap()
+}
+
+/// What a command prints that must succeed.
+#[track_caller]
+pub fn succeed(folder: &Path, arguments: &[&str]) -> String {
+    let output = memories(folder, arguments).output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// A process that is killed when it is dropped.
+pub struct Killed(pub Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Sends a signal, such as `-TERM`.
+pub fn send(signal: &str, child: &Child) {
+    assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+}
+
+/// The memory file in a folder.
+pub fn text_of(folder: &Path) -> String {
+    fs::read_to_string(folder.join("Memories.md")).unwrap()
 }
 
 /// The names in a folder, sorted.

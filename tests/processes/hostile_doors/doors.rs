@@ -1,8 +1,5 @@
 //! The doors. Each sends some payloads and says what the file must hold afterwards.
 
-use std::io::Write;
-use std::process::Stdio;
-
 use memories::document::stored;
 use memories::types::{Category, Memory};
 use serde_json::{Value, json};
@@ -10,6 +7,7 @@ use serde_json::{Value, json};
 use super::export::{Expected, Export, Wanted};
 use super::payloads::{Payload, Payloads};
 use crate::mcp::client::World;
+use crate::program::with_input;
 
 type Door = fn(&World, &mut Payloads, &Export) -> Expected;
 
@@ -41,10 +39,7 @@ pub fn run(world: &World, arguments: &[&str], stdin: &str, answers: &[Value]) ->
     world.write("settings.toml", "[llm]\nprovider = \"replay\"\nreplay = \"answers.jsonl\"\n");
     let mut command = world.program();
     command.args(["--config", "settings.toml"]).args(arguments);
-    let mut child =
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
-    let output = child.wait_with_output().unwrap();
+    let output = with_input(&mut command, stdin);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(matches!(output.status.code(), Some(0 | 4)), "{arguments:?}: {said}\n{stdin}");
     String::from_utf8(output.stdout).unwrap()

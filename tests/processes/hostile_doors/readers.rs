@@ -4,8 +4,6 @@
 //! `MEMORIES_PAYLOADS` says how many texts there are; each is stored as a title, a text, a name, an action and a reply,
 //! and read at every door.
 
-use std::process::Stdio;
-
 use memories::types::unseen::unseen;
 use serde_json::{Value, json};
 
@@ -13,6 +11,7 @@ use super::doors::run;
 use super::payloads::Payloads;
 use crate::chat::Running;
 use crate::mcp::client::{Client, World, text_of};
+use crate::program::with_input;
 use crate::server::{Behaviour, Server};
 
 /// Texts that a person does not see, or that a model takes for words of its agent.
@@ -127,16 +126,7 @@ fn world_of(texts: &[String]) -> World {
 
 /// A command in the folder of a world; its output.
 fn printed(world: &World, arguments: &[&str], input: &str) -> String {
-    let mut command = world.program();
-    let mut child = command
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let _ = std::io::Write::write_all(&mut child.stdin.take().unwrap(), input.as_bytes());
-    let output = child.wait_with_output().unwrap();
+    let output = with_input(world.program().args(arguments), input);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(matches!(output.status.code(), Some(0 | 1)), "{arguments:?}: {said}");
     String::from_utf8(output.stdout).unwrap()

@@ -2,11 +2,13 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+
+use crate::program::Killed;
 
 /// Time limit for an answer.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -113,13 +115,14 @@ fn start(mut program: Command, arguments: &[&str]) -> Client {
             }
         }
     });
-    Client { child, stdin, lines, last: 0, notes: Vec::new(), meta: None }
+    Client { stdin, child: Killed(child), lines, last: 0, notes: Vec::new(), meta: None }
 }
 
 /// One running server.
 pub struct Client {
-    child: Child,
     stdin: Option<ChildStdin>,
+    /// A server that does not end with its client would hang the test.
+    child: Killed,
     lines: Receiver<String>,
     last: u64,
     /// Notifications that came, in their order.
@@ -241,18 +244,9 @@ impl Client {
     pub fn leave(mut self) -> (Option<i32>, String) {
         drop(self.stdin.take());
         let mut stderr = String::new();
-        let mut pipe = self.child.stderr.take().unwrap();
+        let mut pipe = self.child.0.stderr.take().unwrap();
         std::io::Read::read_to_string(&mut pipe, &mut stderr).unwrap();
-        (self.child.wait().unwrap().code(), stderr)
-    }
-}
-
-impl Drop for Client {
-    fn drop(&mut self) {
-        drop(self.stdin.take());
-        // A server that does not end with its client would hang the test, so it is killed.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        (self.child.0.wait().unwrap().code(), stderr)
     }
 }
 

@@ -1,15 +1,16 @@
 //! A server over HTTP, and a client that speaks its protocol by single requests.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpStream};
-use std::process::{Child, Command, Stdio};
-use std::sync::Mutex;
+use std::io::{BufRead, BufReader, Read};
+use std::net::SocketAddr;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use reqwest::blocking::{RequestBuilder, Response};
 use serde_json::{Value, json};
 
 use super::client::{WITH_INITIALIZE, World};
+use crate::program::{Killed, send};
+use crate::server::{http_client, raw};
 
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -20,7 +21,7 @@ pub const BOB: &str = "0123456789abcdef-bob";
 
 /// A running server.
 pub struct Server {
-    child: Mutex<Child>,
+    child: Killed,
     pub address: SocketAddr,
 }
 
@@ -39,7 +40,7 @@ impl Server {
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
         let address = line.strip_prefix("listening on http://").and_then(|line| line.strip_suffix("/mcp\n"));
         let address = address.unwrap_or_else(|| panic!("no address: {line}")).parse().unwrap();
-        Server { child: Mutex::new(child), address }
+        Server { child: Killed(child), address }
     }
 
     /// A client that has begun a session.
@@ -51,10 +52,8 @@ impl Server {
 
     /// A client without a session.
     pub fn stranger(&self, token: &str) -> Client {
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let http = reqwest::blocking::Client::builder().no_proxy().timeout(PATIENCE).build().unwrap();
         Client {
-            http,
+            http: http_client(),
             url: format!("http://{}/mcp", self.address),
             token: token.to_owned(),
             session: None,
@@ -64,35 +63,18 @@ impl Server {
 
     /// The status of the answer to a request as it is written, its headers in lower case, and its body.
     pub fn raw(&self, request: &str) -> (u16, String, String) {
-        let mut stream = TcpStream::connect(self.address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        stream.write_all(request.as_bytes()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-        (status, head.to_lowercase(), body.to_owned())
+        raw(self.address, request)
     }
 
     pub fn signal(&self, name: &str) {
-        let id = self.child.lock().unwrap().id().to_string();
-        assert!(Command::new("kill").args([name, &id]).status().unwrap().success());
+        send(name, &self.child.0);
     }
 
     /// Waits for the end; the exit code and stderr.
-    pub fn end(self) -> (Option<i32>, String) {
-        let mut child = self.child.lock().unwrap();
+    pub fn end(mut self) -> (Option<i32>, String) {
         let mut stderr = String::new();
-        child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
-        (child.wait().unwrap().code(), stderr)
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let mut child = self.child.lock().unwrap();
-        let _ = child.kill();
-        let _ = child.wait();
+        self.child.0.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+        (self.child.0.wait().unwrap().code(), stderr)
     }
 }
 

@@ -1,12 +1,12 @@
 //! The protocol: versions, lists, errors, slow calls, and a stdout with nothing but messages.
 
 use std::collections::BTreeSet;
-use std::io::Write;
 use std::process::Stdio;
 
 use serde_json::{Value, json};
 
 use super::client::{Client, STORY, WITH_INITIALIZE, World};
+use crate::program::with_input;
 
 /// The current version: it has no handshake; each request carries what it needs.
 const CURRENT: &str = "2026-07-28";
@@ -155,10 +155,7 @@ fn a_client_may_leave_right_behind_its_last_request() {
     let request = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params":
         {"name": "get_location_memories", "arguments": {"location": "23"}, "_meta": current_meta()}});
     for end in ["\n", "\r\n", ""] {
-        let mut server = world.program();
-        let mut server = server.arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        server.stdin.take().unwrap().write_all(format!("{request}{end}").as_bytes()).unwrap();
-        let output = server.wait_with_output().unwrap();
+        let output = with_input(world.program().arg("mcp"), format!("{request}{end}"));
         let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(answer["result"]["isError"], false, "{end:?}: {answer}");
     }

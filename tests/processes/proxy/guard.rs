@@ -1,23 +1,9 @@
 //! Requests that a page in a browser makes, and requests without the token, written to the socket as they are.
 
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
-
 use super::*;
+use crate::server::raw;
 
 const TOKEN: &str = "a-token-of-24-characters";
-
-/// The status of the answer to a request as it is written, its headers in lower case, and its body.
-fn ask(address: SocketAddr, request: &str) -> (u16, String, String) {
-    let mut stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
-    stream.write_all(request.as_bytes()).unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-    (status, head.to_lowercase(), body.to_owned())
-}
 
 /// A chat with these headers; the connection ends after it.
 fn chat(headers: &str) -> String {
@@ -61,7 +47,7 @@ fn a_page_of_another_site_reaches_nothing() {
         ),
     ];
     for (expected, attempt) in attempts {
-        let (status, head, body) = ask(own, &attempt);
+        let (status, head, body) = raw(own, &attempt);
         assert_eq!(status, expected, "{attempt}");
         assert!(head.contains("content-type: application/json"), "{head}");
         assert!(!head.contains("access-control-"), "{head}");
@@ -80,15 +66,15 @@ fn programs_get_through_whatever_they_call_this_machine() {
     let (own, port) = (proxy.address, proxy.address.port());
     let json = "Content-Type: application/json; charset=utf-8\r\n";
     for host in [own.to_string(), format!("LocalHost:{port}"), format!("[::1]:{port}")] {
-        assert_eq!(ask(own, &chat(&format!("Host: {host}\r\n{json}"))).0, 200, "{host}");
+        assert_eq!(raw(own, &chat(&format!("Host: {host}\r\n{json}"))).0, 200, "{host}");
         assert_eq!(proxy.told().2["content"], "Hello.");
     }
     let page =
         format!("Host: {own}\r\nOrigin: http://localhost:{port}\r\nSec-Fetch-Site: same-origin\r\n{json}");
-    assert_eq!(ask(own, &chat(&page)).0, 200);
+    assert_eq!(raw(own, &chat(&page)).0, 200);
     let absolute = format!("GET http://{own}/v1/models HTTP/1.1\r\nHost: {own}\r\nConnection: close\r\n\r\n");
-    assert_eq!(ask(own, &absolute).0, 200);
-    assert_eq!(ask(own, "GET /healthz HTTP/1.0\r\n\r\n").0, 200);
+    assert_eq!(raw(own, &absolute).0, 200);
+    assert_eq!(raw(own, "GET /healthz HTTP/1.0\r\n\r\n").0, 200);
     assert_eq!(upstream.requests().len(), 5);
 }
 
@@ -108,7 +94,7 @@ fn the_server_behind_cannot_let_other_sites_read() {
          Connection: close\r\n\r\n"
     );
     for request in [chat(&format!("Host: {own}\r\nContent-Type: application/json\r\n")), preflight] {
-        let (status, head, _) = ask(own, &request);
+        let (status, head, _) = raw(own, &request);
         assert_eq!(status, 200);
         assert!(head.contains("x-upstream: yes") && !head.contains("access-control-"), "{head}");
     }
@@ -133,7 +119,7 @@ fn a_token_is_demanded_and_goes_no_further() {
         let text = reply.text().unwrap();
         assert!(text.contains("hint: ") && !text.contains(TOKEN), "{text}");
     }
-    assert_eq!(client().get(proxy.url("/v1/models")).send().unwrap().status(), 401);
+    assert_eq!(http_client().get(proxy.url("/v1/models")).send().unwrap().status(), 401);
     assert!(upstream.requests().is_empty());
     assert_eq!(send(Some(TOKEN)).status(), 200);
     let up = upstream.requests().remove(0);
@@ -141,7 +127,7 @@ fn a_token_is_demanded_and_goes_no_further() {
     assert!(up.headers.iter().all(|(name, value)| !name.starts_with("x-memories") && !value.contains(TOKEN)));
 
     let health = |request: RequestBuilder| request.send().unwrap().json::<Value>().unwrap();
-    let get = || client().get(proxy.url("/healthz"));
+    let get = || http_client().get(proxy.url("/healthz"));
     assert_eq!(health(get()), json!({"version": 1, "status": "ok"}));
     let known = health(get().header("X-Memories-Token", TOKEN));
     assert_eq!(known["upstream"], upstream.url());
@@ -150,6 +136,6 @@ fn a_token_is_demanded_and_goes_no_further() {
 #[test]
 fn health_does_not_tell_the_password_of_the_server_behind() {
     let proxy = Proxy::before("http://me:secret-password@127.0.0.1:1/v1");
-    let health = client().get(proxy.url("/healthz")).send().unwrap().text().unwrap();
+    let health = http_client().get(proxy.url("/healthz")).send().unwrap().text().unwrap();
     assert!(health.contains("http://127.0.0.1:1/v1") && !health.contains("secret-password"), "{health}");
 }

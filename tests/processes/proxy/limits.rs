@@ -105,7 +105,7 @@ fn a_chat_that_is_too_large_goes_on_without_memories() {
     let json = "application/json";
     for body in [body, many] {
         let length = body.len().to_string();
-        let known = client().post(proxy.url("/v1/chat/completions")).body(body.clone());
+        let known = http_client().post(proxy.url("/v1/chat/completions")).body(body.clone());
         assert_eq!(known.header("Content-Type", json).send().unwrap().status(), 200);
         let warning = proxy.warned.recv_timeout(PATIENCE).unwrap();
         assert!(warning.contains("goes on without memories"), "{warning}");

@@ -139,7 +139,7 @@ fn half_a_request_does_not_hold_up_the_end() {
     let mut body = half(head.len());
     let mut halves = [half(0), half(10), half(100)];
     // Later connections are accepted later: all of these are.
-    assert!(client().get(proxy.url("/healthz")).send().unwrap().status().is_success());
+    assert!(http_client().get(proxy.url("/healthz")).send().unwrap().status().is_success());
     let begun = Instant::now();
     proxy.stop();
     assert!(begun.elapsed() < PATIENCE, "{:?}", begun.elapsed());

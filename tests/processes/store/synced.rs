@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 
 use super::*;
-use crate::program::memories;
+use crate::program::{memories, succeed};
 
 const SIDECAR: &str = ".memories/Memories.md";
 
@@ -12,11 +12,6 @@ fn real_folder() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().canonicalize().unwrap();
     (folder, path)
-}
-
-fn succeed(folder: &Path, arguments: &[&str]) {
-    let output = memories(folder, arguments).output().unwrap();
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
 /// The writes, syncs and renames of a command, in their order, with the paths of open files; `None` where strace
