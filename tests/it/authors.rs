@@ -8,7 +8,6 @@ use std::time::Duration;
 use memories::chat::extract::{ExtractInput, ExtractReport, Extractor, read_input};
 use memories::chat::{ChatSettings, ExtractMode};
 use memories::document::Document;
-use memories::llm::{Answer, Model, ModelError, Question, Usage};
 use memories::notebook::{Clock, Notebook, Protection};
 use memories::record::turn::{Remember, Turn, TurnLocation};
 use memories::record::{Judge, RecordReport, RecordSettings, Recorder};
@@ -18,6 +17,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::puppet::Puppet;
 use crate::support_authors::note_author;
 
 const SCOPE: Scope = Scope::Location(5);
@@ -26,19 +26,6 @@ const SCOPE: Scope = Scope::Location(5);
 const PLACE: &str = "# Location Memories\n\n## Location 5: Bridge\n**Visits:** 1 | **Episodes:** 1\n\n### Memories\n\n\
     **[NOTE - CORE] Safe way** *(importance 950)*\nThe stair in the north is safe.\n\n\
     **[DANGER - CORE] True danger** *(importance 900)*\nThere is a pit behind the door.\n\n---\n";
-
-/// A model that gives one answer.
-struct Puppet(Value);
-
-impl Model for Puppet {
-    fn name(&self) -> String {
-        "puppet".to_owned()
-    }
-
-    fn ask(&self, _: &Question<'_>) -> Result<Answer, ModelError> {
-        Ok(Answer { text: self.0.to_string(), model: self.name(), usage: Usage::default() })
-    }
-}
 
 /// A memory file in a folder of its own.
 struct World {
@@ -60,14 +47,15 @@ impl World {
     }
 
     fn record(&self, turn: Turn, answer: Value) -> RecordReport {
-        let (notebook, model, settings) = (self.notebook(), Puppet(answer), RecordSettings::default());
+        let (notebook, model, settings) =
+            (self.notebook(), Puppet::saying(answer), RecordSettings::default());
         Recorder { notebook: &notebook, judge: Judge::Model(&model), settings: &settings }
             .record(turn)
             .unwrap()
     }
 
     fn extract(&self, found: Value) -> ExtractReport {
-        let (notebook, model) = (self.notebook(), Puppet(json!({"memories": [found]})));
+        let (notebook, model) = (self.notebook(), Puppet::saying(json!({"memories": [found]})));
         let settings = ChatSettings { mode: ExtractMode::EveryTurn, ..ChatSettings::default() };
         let reply = "The stair in the north is safe, and behind the door there is nothing to be afraid of.";
         let conversation = read_input("chat-7", reply).unwrap();

@@ -4,9 +4,10 @@
 //! `MEMORIES_GOLDEN=rewrite cargo test --test it documents` writes the options into the pages of `docs/reference`.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::program::memories;
+use crate::root;
 use crate::schemas::commands;
 
 /// Words of the longest paragraph or list item.
@@ -24,10 +25,6 @@ const END: &str = "```\n<!-- end of help -->";
 
 /// Heading of the options that every command has; `docs/reference/README.md` shows them once.
 const GLOBAL: &str = "Global options:\n";
-
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
 
 fn markdown_in(folder: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().path());

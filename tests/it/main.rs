@@ -48,6 +48,8 @@ mod poison;
 #[path = "../support/program.rs"]
 mod program;
 mod prompt;
+#[path = "../support/puppet.rs"]
+mod puppet;
 #[cfg(all(feature = "full", unix))]
 mod readme;
 #[path = "../support/recalled.rs"]
@@ -77,7 +79,14 @@ mod work;
 mod world;
 mod zorkgpt_files;
 
+use std::path::Path;
+
 use proptest::prelude::ProptestConfig;
+
+/// The project's folder.
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
 
 /// How a property is run: with this many cases, or as many as `PROPTEST_CASES` says.
 fn cases(cases: u32) -> ProptestConfig {

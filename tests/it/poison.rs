@@ -3,14 +3,12 @@
 //! Each attack goes through the whole flow of `record`, with a model that says what the attacker
 //! wants. Whatever it is, nothing may happen beyond one stored memory and one tried action.
 
-use std::cell::RefCell;
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use memories::document::text::stored_line;
 use memories::document::{Document, Section};
-use memories::llm::{Answer, Model, ModelError, Question, Usage};
 use memories::notebook::{Clock, Notebook};
 use memories::record::turn::{Remember, Turn, TurnLocation};
 use memories::record::{Judge, RecordError, RecordReport, RecordSettings, Recorder};
@@ -19,6 +17,7 @@ use memories::types::{Category, Memory, Persistence, Scope, Status};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::puppet::Puppet;
 use crate::support_authors::note_author;
 
 const FILE: &str = "# Location Memories\n\n## Location 23: Living Room\n**Visits:** 2 | **Episodes:** 1\n\n\
@@ -55,24 +54,6 @@ const ATTACKS: &[&str] = &[
     "| a | b |\n|---|---|\n> quoted\n    code",
 ];
 
-/// A model that gives one answer and keeps what it was asked.
-struct Puppet {
-    answer: Value,
-    asked: RefCell<String>,
-}
-
-impl Model for Puppet {
-    fn name(&self) -> String {
-        "puppet".to_owned()
-    }
-
-    fn ask(&self, question: &Question<'_>) -> Result<Answer, ModelError> {
-        question.prompt.clone_into(&mut self.asked.borrow_mut());
-        let text = self.answer.to_string();
-        Ok(Answer { text, model: self.name(), usage: Usage::default() })
-    }
-}
-
 /// A memory file in a folder of its own.
 struct World {
     _folder: TempDir,
@@ -90,12 +71,12 @@ impl World {
 
     fn record(&mut self, turn: Turn, answer: Value) -> Result<RecordReport, RecordError> {
         let store = Store::open(&self.path, Duration::from_secs(5)).unwrap();
-        let model = Puppet { answer, asked: RefCell::default() };
+        let model = Puppet::saying(answer);
         let settings = RecordSettings::default();
         let notebook = Notebook::new(store, Clock::fixed("2026-01-31T10:40:00Z"));
         let recorder = Recorder { notebook: &notebook, judge: Judge::Model(&model), settings: &settings };
         let report = recorder.record(turn);
-        self.asked = model.asked.into_inner();
+        self.asked = model.asked();
         report
     }
 

@@ -1,16 +1,15 @@
 //! The prompt about a turn: what a model is told of places, earlier turns and memories.
 
 use std::fs;
-use std::sync::Mutex;
 use std::time::Duration;
 
-use memories::llm::{Answer, Model, ModelError, Question, Usage};
 use memories::notebook::{Clock, Notebook, Protection};
 use memories::record::turn::Turn;
 use memories::record::{Judge, RecordReport, RecordSettings, Recorder};
 use memories::store::Store;
 use serde_json::{Value, json};
 
+use crate::puppet::Puppet;
 use crate::support_authors::note_author;
 
 const FILE: &str = "\
@@ -31,21 +30,6 @@ Worked: drop coin
 ---
 ";
 
-/// Says the same every time, and keeps the last data that it was shown.
-struct Puppet(Value, Mutex<Value>);
-
-impl Model for Puppet {
-    fn name(&self) -> String {
-        "puppet".to_owned()
-    }
-
-    fn ask(&self, question: &Question<'_>) -> Result<Answer, ModelError> {
-        let data = question.prompt.lines().skip(2).take_while(|line| !line.starts_with('`'));
-        *self.1.lock().unwrap() = serde_json::from_str(&data.collect::<String>()).expect("JSON");
-        Ok(Answer { text: self.0.to_string(), model: self.name(), usage: Usage::default() })
-    }
-}
-
 struct World(tempfile::TempDir, Notebook);
 
 impl World {
@@ -59,11 +43,13 @@ impl World {
 
     /// Records a turn with a model that gives that answer; the second value is what the model was shown.
     fn record(&self, turn: &Value, answer: Value) -> (RecordReport, Value) {
-        let model = Puppet(answer, Mutex::default());
+        let model = Puppet::saying(answer);
         let settings = RecordSettings::default();
         let recorder = Recorder { notebook: &self.1, judge: Judge::Model(&model), settings: &settings };
         let report = recorder.record(Turn::from_value(turn).unwrap()).unwrap();
-        (report, model.1.into_inner().unwrap())
+        let asked = model.asked();
+        let data = asked.lines().skip(2).take_while(|line| !line.starts_with('`'));
+        (report, serde_json::from_str(&data.collect::<String>()).expect("JSON"))
     }
 
     fn text(&self) -> String {

@@ -11,6 +11,7 @@ use std::process::Command;
 use std::thread;
 
 use crate::documents::documents;
+use crate::root;
 
 /// Lines of output that a rewritten block keeps.
 const SHOWN_LINES: usize = 24;
@@ -34,10 +35,6 @@ struct Run {
     commands: usize,
     /// Commands that printed something else than the page shows.
     wrong: Vec<String>,
-}
-
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
 /// README and the guide's chapters, relative to the project's folder.

@@ -6,21 +6,17 @@ mod answers;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
 
 use serde_json::Value;
 
 use crate::program::memories;
+use crate::root;
 
 /// Schemas that are parts of others.
 const PARTS: [&str; 2] = ["common", "memory"];
 
 /// Schemas that are of no command.
 const OTHERS: [&str; 4] = ["consolidate-grown", "error", "fmt", "turn"];
-
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
 
 /// The schemas by name.
 fn documents() -> BTreeMap<String, Value> {

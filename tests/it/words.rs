@@ -3,14 +3,12 @@
 //! `MEMORIES_SESSIONS=10000 cargo test --test it words` runs more sessions; a folder in memory (`TMPDIR`) makes
 //! that quick.
 
-use std::cell::RefCell;
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use assert_cmd::Command;
 use memories::document::Document;
-use memories::llm::{Answer, Model, ModelError, Question, Usage};
 use memories::notebook::{Clock, Notebook};
 use memories::record::turn::{Turn, TurnLocation};
 use memories::record::{Judge, RecordSettings, Recorder};
@@ -21,25 +19,13 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::program::memories;
+use crate::puppet::Puppet;
 
 const FILE: &str = "# Location Memories\n\n## Location 5: Bridge\n**Visits:** 1 | **Episodes:** 1\n\n### Memories\n\n\
     **[DANGER - CORE] Troll at the bridge** *(importance 950)*\nThe troll demands a toll, says hand0 the ferryman.\n\n---\n";
 
 /// Titles that everybody uses again and again.
 const TITLES: [&str; 5] = ["Troll at the bridge", "Here", "Points", "Deaths", "Rope on the bank"];
-
-/// A model that gives one answer.
-struct Puppet(RefCell<Value>);
-
-impl Model for Puppet {
-    fn name(&self) -> String {
-        "puppet".to_owned()
-    }
-
-    fn ask(&self, _: &Question<'_>) -> Result<Answer, ModelError> {
-        Ok(Answer { text: self.0.borrow().to_string(), model: self.name(), usage: Usage::default() })
-    }
-}
 
 /// One step of a session.
 #[derive(Debug, Clone)]
@@ -135,7 +121,7 @@ impl Session {
                 fs::write(self.path(), format!("{}{entry}{}", &text[..end], &text[end..])).unwrap();
             }
             Step::Answered { answer, died, score } => {
-                let puppet = Puppet(RefCell::new(answer.clone()));
+                let puppet = Puppet::saying(answer.clone());
                 self.record(Judge::Model(&puppet), "pull the rope", *died, *score);
             }
             Step::Ruled { direction, died, score } => self.record(Judge::Rules, direction, *died, *score),

@@ -36,6 +36,9 @@ mod processes;
 #[path = "../support/program.rs"]
 mod program;
 mod proxy;
+#[cfg(feature = "mcp")]
+#[path = "../support/puppet.rs"]
+mod puppet;
 mod secrets;
 mod server;
 mod shells;

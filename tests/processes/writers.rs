@@ -2,22 +2,21 @@
 //! of its lies bears its name and no other.
 
 use std::fs;
-use std::io::Write;
 use std::path::Path;
-use std::process::{Output, Stdio};
+use std::process::Output;
 use std::time::Duration;
 
 use memories::document::Document;
-use memories::llm::{Answer, Model, ModelError, Question, Usage};
 use memories::notebook::{Clock, Notebook};
 use memories::record::turn::{Turn, TurnLocation};
 use memories::record::{Judge, RecordSettings, Recorder};
 use memories::store::Store;
 use memories::types::{Memory, Scope, Status};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::mcp::client::World;
-use crate::program::memories;
+use crate::program::{memories, with_input};
+use crate::puppet::Puppet;
 
 /// Facts that two honest writers each have stored.
 const FACTS: usize = 20;
@@ -42,11 +41,7 @@ fn honest(number: usize) -> String {
 }
 
 fn run(folder: &Path, arguments: &[&str], stdin: &str) -> Output {
-    let mut command = memories(folder, arguments);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    child.stdin.take().unwrap().write_all(stdin.as_bytes()).unwrap();
-    child.wait_with_output().unwrap()
+    with_input(&mut memories(folder, arguments), stdin)
 }
 
 /// Facts that a writer stores by its own wish while it plays: no model is asked.
@@ -74,19 +69,6 @@ fn title_of(folder: &Path, number: usize) -> String {
     let (_, text) = fact(number);
     let found = place(folder).into_iter().find(|memory| memory.text == text && !memory.writers().is_empty());
     found.expect("the fact is there").title
-}
-
-/// A model that says what the liar would like.
-struct Puppet(Value);
-
-impl Model for Puppet {
-    fn name(&self) -> String {
-        "puppet".to_owned()
-    }
-
-    fn ask(&self, _: &Question<'_>) -> Result<Answer, ModelError> {
-        Ok(Answer { text: self.0.to_string(), model: self.name(), usage: Usage::default() })
-    }
 }
 
 /// The liar tries all commands that change a memory.
@@ -139,7 +121,7 @@ fn lie_by_model(folder: &Path, titles: &[String]) {
             let place = TurnLocation { id: Some(5), name: Some("Dam".to_owned()), ..TurnLocation::default() };
             let reply = "The lever floods the place, and you drown. ".repeat(4);
             let turn = Turn { died: true, episode: Some(1), ..Turn::new("pull lever", reply, Some(place)) };
-            let model = Puppet(answer);
+            let model = Puppet::saying(answer);
             let recorder = Recorder { notebook: &notebook, judge: Judge::Model(&model), settings: &settings };
             recorder.record(turn).unwrap();
         }

@@ -8,9 +8,10 @@ use std::path::Path;
 use jsonschema::{Registry, Validator};
 use serde_json::{Value, json};
 
-use super::{PARTS, commands, documents, root, short};
+use super::{PARTS, commands, documents, short};
 use crate::golden;
 use crate::program::memories;
+use crate::root;
 
 /// Where the schemas pretend to be; nothing is fetched.
 const BASE: &str = "https://memories.invalid/";
