@@ -31,7 +31,7 @@ pub(super) struct Place<'a> {
     /// May be empty.
     pub name: Cow<'a, str>,
     /// The ways from here, in the order of the file.
-    pub edges: Vec<Edge<'a>>,
+    pub edges: Vec<Edge>,
     /// The directions that were tried here.
     pub tried: Tried,
     /// True if the file has a section of the place: it is more than the end of a way.
@@ -238,7 +238,7 @@ impl<'a> Graph<'a> {
     }
 
     /// All ways with the positions of the places where they begin, in the order of the file.
-    pub(super) fn edges(&self) -> impl Iterator<Item = (usize, &Edge<'a>)> {
+    pub(super) fn edges(&self) -> impl Iterator<Item = (usize, &Edge)> {
         let places = self.places.iter().enumerate();
         places.flat_map(|(from, place)| place.edges.iter().map(move |edge| (from, edge)))
     }
