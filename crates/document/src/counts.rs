@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::parser::RegionKind;
+use crate::region::RegionKind;
 use crate::tree::Document;
 use crate::types::{Attempt, Scope, Way};
 use crate::visits::Visits;

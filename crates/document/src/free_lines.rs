@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use crate::parser::{RegionKind, holds};
+use crate::parser::holds;
+use crate::region::RegionKind;
 use crate::scan::{self, BYTE_ORDER_MARK};
 use crate::tree::{Block, Document, FILE_TITLE};
 use crate::types::Scope;

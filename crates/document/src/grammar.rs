@@ -48,6 +48,11 @@ pub fn parse_heading(line: &str) -> Option<Heading> {
     split_heading(&line).map(|(scope, name)| Heading { scope, name: name.to_owned() })
 }
 
+/// The heading of a scope with which a text begins.
+pub(super) fn heading_of(text: &str) -> Option<Heading> {
+    parse_heading(text.lines().next()?)
+}
+
 /// Reads a heading as [`parse_heading`] does, without copying the name, from a line without escaped ends of comments.
 pub fn split_heading(line: &str) -> Option<(Scope, &str)> {
     let rest = line.strip_prefix("##")?;

@@ -12,9 +12,10 @@ use strum::VariantArray;
 use crate::comment_end;
 use crate::evidence::{actions_of, is_list_item, parse_attempts};
 use crate::grammar;
-use crate::parser::RegionKind;
+use crate::region::RegionKind;
 use crate::scan::{self, Event, walk};
 use crate::section::Section;
+use crate::tree::Document;
 use crate::types::{Attempt, Scope, TryResult, Way};
 use crate::visits::{may_be_visits, parse_visits};
 use crate::ways::parse_way;
@@ -130,27 +131,19 @@ pub fn may_name_episode(line: &str, episode: u64) -> bool {
 
 /// The sections of all places and of the game.
 pub fn known_ways(text: &str) -> Vec<KnownSection<'_>> {
-    let mut reader = Reader {
-        sections: Vec::new(),
-        positions: HashMap::default(),
-        open: None,
-        region: RegionKind::Head,
-        in_entry: false,
-    };
-    walk(text.as_bytes(), |event| {
-        if let Event::Visible(offset, line) = event {
-            let end = offset as usize + line.len();
-            let start = end - scan::first_line_without_bom(offset, line).len();
-            if matches!(
-                text.as_bytes().get(start),
-                Some(b'#' | b' ' | b'-' | b'*' | b'+' | b'_' | b'V' | b'v')
-            ) {
-                let line = &text[start..end];
-                reader.read(line.strip_suffix('\r').unwrap_or(line));
-            }
-        }
-    });
+    let mut reader = Reader::default();
+    reader.read_text(text);
     reader.sections
+}
+
+impl Document {
+    /// The section in these blocks, which are all of one scope, as [`known_ways`] reads it. `None` where the scope is
+    /// neither a place nor the game.
+    pub fn known_section_in(&self, blocks: &[usize]) -> Option<KnownSection<'_>> {
+        let mut reader = Reader::default();
+        blocks.iter().for_each(|&at| reader.read_text(self.block_text(at)));
+        reader.sections.pop()
+    }
 }
 
 struct Reader<'a> {
@@ -162,7 +155,30 @@ struct Reader<'a> {
     in_entry: bool,
 }
 
+impl Default for Reader<'_> {
+    fn default() -> Self {
+        let (sections, positions) = (Vec::new(), HashMap::default());
+        Reader { sections, positions, open: None, region: RegionKind::Head, in_entry: false }
+    }
+}
+
 impl<'a> Reader<'a> {
+    fn read_text(&mut self, text: &'a str) {
+        walk(text.as_bytes(), |event| {
+            if let Event::Visible(offset, line) = event {
+                let end = offset as usize + line.len();
+                let start = end - scan::first_line_without_bom(offset, line).len();
+                if matches!(
+                    text.as_bytes().get(start),
+                    Some(b'#' | b' ' | b'-' | b'*' | b'+' | b'_' | b'V' | b'v')
+                ) {
+                    let line = &text[start..end];
+                    self.read(line.strip_suffix('\r').unwrap_or(line));
+                }
+            }
+        });
+    }
+
     fn read(&mut self, line: &'a str) {
         if scan::is_section_boundary(line.as_bytes()) {
             (self.region, self.in_entry) = (RegionKind::Head, false);

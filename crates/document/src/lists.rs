@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::evidence::{AttemptLine, line_key, write_attempts};
-use crate::parser::{ParsedSection, Placed, RegionKind, is_continuation};
+use crate::parser::{ParsedSection, is_continuation};
+use crate::region::{Placed, RegionKind};
 use crate::scan;
 use crate::splice::{Style, insert_block, place_of, splice_all};
 use crate::types::{Attempt, Scope};

@@ -7,7 +7,7 @@
 use crate::evidence;
 use crate::fields::parse_fields;
 use crate::grammar::{self, Heading};
-use crate::parser::RegionKind;
+use crate::region::RegionKind;
 use crate::scan::{self, Event, walk};
 use crate::types::{FolderPath, Scope, is_id};
 use crate::visits;

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use crate::parser::{Placed, Region, RegionKind};
+use crate::region::{Placed, Region, RegionKind};
 use crate::scan::{self, Line};
 use crate::text::{mark_comments, unescape_line};
 use crate::visits;

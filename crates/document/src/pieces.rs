@@ -5,7 +5,7 @@
 
 use crate::entry_text::EntryText;
 use crate::free_lines::placed_lines;
-use crate::parser::Placed;
+use crate::region::Placed;
 use crate::splice::blank_length;
 use crate::tree::Document;
 use crate::types::{Memory, Scope};

@@ -9,7 +9,8 @@ use std::ops::Range;
 
 use crate::conflict::conflicts;
 use crate::evidence::write_attempt;
-use crate::parser::{ParsedSection, RegionKind};
+use crate::parser::ParsedSection;
+use crate::region::RegionKind;
 use crate::scan::{self, BYTE_ORDER_MARK, line_ranges};
 use crate::tree::{Block, Document};
 

@@ -3,10 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
-use crate::grammar::Heading;
+use crate::grammar::{Heading, heading_of};
 use crate::notes::Note;
-use crate::parser::{ParsedSection, RegionKind, parse_section};
-use crate::tree::heading_of;
+use crate::parser::{ParsedSection, parse_section};
+use crate::region::RegionKind;
 use crate::types::text::replace_ranges;
 use crate::types::{Attempt, Memory, Moment, Persistence, Scope, Way, Witnesses, fold_action, fold_title};
 

@@ -8,7 +8,8 @@ use std::ops::Range;
 
 use crate::comment_end;
 use crate::grammar;
-use crate::parser::{Entry, ParsedSection, Region, RegionKind};
+use crate::parser::{Entry, ParsedSection};
+use crate::region::{Region, RegionKind};
 use crate::scan;
 use crate::strike::{strike, unstrike};
 use crate::text::{Fences, closing_place, mark_comments, write_closing_lines, write_text};

@@ -9,7 +9,7 @@ use foldhash::fast::FixedState;
 use memchr::memmem;
 
 use crate::error::DocumentError;
-use crate::grammar::{self, Heading};
+use crate::grammar::{Heading, heading_of};
 use crate::parser::{ParsedSection, parse_section};
 use crate::scan::{self, BYTE_ORDER_MARK, Event, line_number, walk};
 use crate::section::Section;
@@ -401,11 +401,6 @@ impl Document {
         }
         self.blocks[at].set_text(text);
     }
-}
-
-/// The heading of a scope with which a text begins.
-pub(super) fn heading_of(text: &str) -> Option<Heading> {
-    grammar::parse_heading(text.lines().next()?)
 }
 
 fn first_ending_is_crlf(text: &str) -> bool {

@@ -10,8 +10,9 @@ use similar::{ChangeTag, TextDiff};
 
 use crate::format::{Formatted, LineChange, mend};
 use crate::merge;
-use crate::parser::{ParsedSection, Region, RegionKind, parse_section};
+use crate::parser::{ParsedSection, parse_section};
 use crate::problem::{Kind, Problem};
+use crate::region::{Region, RegionKind};
 use crate::scan;
 use crate::splice::{Style, splice_all};
 use crate::tree::{Block, Document};

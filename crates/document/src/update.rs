@@ -7,14 +7,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::DocumentError;
 use crate::evidence::write_code_span;
+use crate::grammar::heading_of;
 use crate::lists::{AttemptLists, ListEdit, edit_list};
-use crate::parser::{ParsedSection, RegionKind, have_worked};
+use crate::parser::{ParsedSection, have_worked};
+use crate::region::RegionKind;
 use crate::section::Section;
 use crate::splice;
 use crate::splice::EntryEdit;
 use crate::stored_form::stored;
 use crate::text::stored_line;
-use crate::tree::{Document, heading_of};
+use crate::tree::Document;
 use crate::types::{Attempt, Memory, Scope, Way, Witnesses, is_same_action};
 use crate::visits::Visits;
 use crate::ways::write_way;

@@ -8,7 +8,8 @@ use std::ops::Range;
 
 use similar::{MergeResolution, TextMerge};
 
-use crate::parser::{ParsedSection, Region, RegionKind, holds};
+use crate::parser::{ParsedSection, holds};
+use crate::region::{Region, RegionKind};
 use crate::scan::{self, Block};
 
 /// The parts that are one: kind, heading, and number among those of the section with this heading.

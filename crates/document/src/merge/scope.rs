@@ -6,7 +6,7 @@ use crate::merge::evidence::{merge_attempts, merge_ways};
 use crate::merge::result::Labels;
 use crate::merge::section::{Body, SectionMerge};
 use crate::merge::values::Three;
-use crate::parser::RegionKind;
+use crate::region::RegionKind;
 use crate::section::Section;
 use crate::tree::Document;
 use crate::types::{Scope, Way};

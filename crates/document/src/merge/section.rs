@@ -3,14 +3,15 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use crate::grammar::heading_of;
 use crate::merge::entries::Item;
 use crate::merge::entry::same_lines;
 use crate::merge::evidence::merge_visits;
 use crate::merge::parts::{LineChange, Part, PartKey, merge_lines, parts};
 use crate::merge::values::Three;
-use crate::parser::{ParsedSection, RegionKind, parse_section};
+use crate::parser::{ParsedSection, parse_section};
+use crate::region::RegionKind;
 use crate::splice::{self, Style, framed};
-use crate::tree::heading_of;
 
 /// A section of one of the three texts, parsed.
 pub(super) struct Body<'a> {
