@@ -7,6 +7,7 @@ use std::time::Duration;
 use memories::document::Document;
 use memories::document::merge::{Labels, merge};
 use memories::document::run::{BEST_RUN, Run};
+use memories::map::BestRun;
 use memories::notebook::{Clock, Notebook, Snapshot};
 use memories::recall::{Format, Limits, recall, render};
 use memories::record::turn::Turn;
@@ -15,6 +16,7 @@ use memories::store::Store;
 use memories::types::{Scope, ScopeName};
 use serde_json::{Value, json};
 
+use crate::episodes;
 use crate::program::memories;
 
 /// A game: a hall (1), a kitchen (2) and a cellar (3).
@@ -242,6 +244,40 @@ fn a_recall_says_what_is_next_of_what_this_episode_has_not_done() {
     assert!(next(2).starts_with("south, then open chest (+10)"), "{}", next(2));
     game.play(&[step(2, 1, "open chest", "The chest opens.", (1, 1), (0, 10))]);
     assert_eq!(next(1), "wait, unlock trap door, down (+5)");
+}
+
+#[test]
+fn the_places_around_are_enough_of_a_map_for_the_way_back() {
+    let played = episodes::one_by_one();
+    let (mut on_it, mut off_it) = (0, 0);
+    for turns in (150..played.replay.states.len()).step_by(190) {
+        let folder = tempfile::tempdir().unwrap();
+        let store = episodes::open(&folder);
+        fs::write(store.path(), played.text_after(turns)).unwrap();
+        let snapshot = Snapshot::read(&store).unwrap();
+        let Some(alone) = BestRun::to_follow(&snapshot) else { continue };
+        let with_map = BestRun::to_follow(&snapshot).unwrap().with_map();
+        for heading in snapshot.headings() {
+            let Scope::Location(place) = heading.scope else { continue };
+            for near in 0..8 {
+                let next = alone.next_near(place, near);
+                assert_eq!(
+                    next,
+                    with_map.next_near(place, near),
+                    "{turns} turns, {near} actions to {heading:?}"
+                );
+                match next {
+                    Some(next) if next.back.is_empty() => on_it += 1,
+                    Some(next) => {
+                        assert!(next.back.len() <= near);
+                        off_it += 1;
+                    }
+                    None => {}
+                }
+            }
+        }
+    }
+    assert!(on_it > 20 && off_it > 100, "{on_it} places on the run, {off_it} off it");
 }
 
 #[test]

@@ -20,7 +20,7 @@ use memories_document::seen::seen;
 use memories_document::types::hint::MERGE_OR_RESOLVE;
 use memories_document::types::{Memory, Scope, Way};
 use memories_document::version::{NewerFormat, newer_format};
-use memories_document::{Document, EntrySpan, EntryText, PlaceNames, Section};
+use memories_document::{Document, EntrySpan, EntryText, KnownSection, PlaceNames, Section};
 use memories_store::journal::Journal;
 pub use memories_store::{OpenFiles, Sidecar, State, Store, StoreError};
 
@@ -202,6 +202,11 @@ impl Snapshot {
             section.keep_known(scope, |_| true);
             Box::new(section)
         })
+    }
+
+    /// What the memory file knows of a place's ways and tries; `None` where it has no section of the place.
+    pub fn known_section(&self, place: u64) -> Option<KnownSection<'_>> {
+        self.lasting.known_section_in(&self.scopes().get(&Scope::Location(place))?.lasting)
     }
 
     /// Positions of the entries: those of the memory file, then those of the session.

@@ -11,7 +11,7 @@ use memories_document::fields::write_moment;
 use memories_document::types::openers::{Done, remove_done};
 use memories_document::types::text::fold_case;
 use memories_document::types::{Attempt, Moment, Scope, Way, fold_action};
-use memories_document::{Section, known_ways, may_name_episode};
+use memories_document::{Section, may_name_episode};
 use memories_notebook::{AnchoredFiles, Snapshot};
 use memories_world::BestRun;
 
@@ -21,7 +21,7 @@ const EPISODE_BEGAN: &str = "another episode began";
 /// Actions of the best run that a recall shows.
 const NEXT: usize = 3;
 
-/// Longest way back to the best run that a recall shows, in actions.
+/// Longest way back to the best run that a recall shows, in actions that always worked.
 const NEAR: usize = 4;
 
 /// Facts that hold at every place: what the game's parser does not understand, and what was done in this episode.
@@ -35,8 +35,8 @@ pub struct Circumstances<'a> {
     /// The text of the memory file.
     text: &'a str,
     done: OnceCell<Later>,
-    /// By places, what worked there in the running episode.
-    worked: OnceCell<HashMap<u64, Vec<Attempt>>>,
+    /// The file, for what was done at other places.
+    snapshot: Option<&'a Snapshot>,
     ahead: Option<&'a BestRun<'a>>,
     /// The files of the repository, where it may be said which of them changed.
     pub(super) files: Option<&'a dyn AnchoredFiles>,
@@ -52,14 +52,15 @@ impl<'a> Circumstances<'a> {
     /// Those of a snapshot, with what of the best run is still to be done.
     pub fn in_snapshot(snapshot: &'a Snapshot, ahead: Option<&'a BestRun<'a>>) -> Circumstances<'a> {
         let game = snapshot.section(&Scope::Game);
-        Circumstances { ahead, ..Circumstances::of(game, snapshot.running_episode(), snapshot.text()) }
+        let circumstances = Circumstances::of(game, snapshot.running_episode(), snapshot.text());
+        Circumstances { snapshot: Some(snapshot), ahead, ..circumstances }
     }
 
     /// A sentence that names the next actions of the best run at a place; `None` where it is done, or the place is far from
     /// it.
     pub(super) fn next_at(&self, here: u64) -> Option<String> {
         let best = self.ahead?;
-        let next = best.next_at(here).filter(|next| next.back.len() <= NEAR)?;
+        let next = best.next_near(here, NEAR)?;
         let score = best.memory.provenance.score.map_or(String::new(), |score| format!(", {score} points"));
         Some(format!("Next (best run{score}): {}", next.write(NEXT)))
     }
@@ -93,8 +94,8 @@ impl<'a> Circumstances<'a> {
         })
     }
 
-    /// Takes the openers that hold in the running episode from the ways of a section. The memory file is searched
-    /// only if an opener was done.
+    /// Takes the openers that hold in the running episode from the ways of a section. Other places are only read if an
+    /// opener was done.
     pub(super) fn remove_done_openers<'w>(&self, ways: impl Iterator<Item = &'w mut Way>, here: &Section) {
         let of_episode = |attempts: &[Attempt]| -> Vec<Attempt> {
             let done = attempts.iter().filter(|done| done.episode == Some(self.running_episode));
@@ -106,23 +107,16 @@ impl<'a> Circumstances<'a> {
         if opened.peek().is_none() {
             return;
         }
-        let worked = self.worked.get_or_init(|| {
-            let mut worked = HashMap::new();
-            for section in known_ways(self.text) {
-                if let Scope::Location(place) = section.scope {
-                    worked.entry(place).or_insert_with(|| section.worked_in(self.running_episode));
-                }
-            }
-            worked
-        });
+        let worked_there = |place| {
+            let section = self.snapshot.and_then(|snapshot| snapshot.known_section(place));
+            section.map_or(Vec::new(), |section| section.worked_in(self.running_episode))
+        };
         let mut done_there: HashMap<u64, Done> = HashMap::new();
         let refused = of_episode(&here.tried).into_iter().filter(|tried| !tried.result.is_unknown());
         let refused: HashMap<String, Attempt> =
             refused.rev().map(|tried| (fold_action(&tried.action), tried)).collect();
         for way in opened {
-            let there = done_there
-                .entry(way.to)
-                .or_insert_with(|| Done::of(worked.get(&way.to).map_or(&[], Vec::as_slice)));
+            let there = done_there.entry(way.to).or_insert_with(|| Done::of(&worked_there(way.to)));
             let refused = refused.get(&fold_action(&way.action));
             remove_done(&mut way.after, &done_here, there, refused);
         }

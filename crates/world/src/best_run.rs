@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 use crate::errand::{Taken, errand};
-use crate::graph::Graph;
+use crate::graph::{ACTION, Graph};
 use crate::report::{MapReport, set};
 use crate::route::{Next, Route, up_to};
 use crate::stop::Stop;
@@ -88,7 +88,7 @@ impl<'a> BestRun<'a> {
 
     fn of(snapshot: &'a Snapshot, memory: Memory) -> Option<BestRun<'a>> {
         let run = Run::of(&memory)?;
-        let route = Route::of(&run, &known_ways(snapshot.text()), snapshot.running_episode());
+        let route = Route::of(&run, snapshot);
         Some(BestRun { memory, run, route, snapshot, graph: None })
     }
 
@@ -97,12 +97,13 @@ impl<'a> BestRun<'a> {
         BestRun { graph: Some(Graph::read(self.snapshot)), ..self }
     }
 
-    /// The actions that come next at a place; `None` where the run is done, or no way back to it is known. Only a place
-    /// off the run needs the map.
-    pub fn next_at(&self, here: u64) -> Option<Next<'_>> {
+    /// The actions that come next at a place; `None` where the run is done, or no way back to it is known that costs no
+    /// more than `near` actions which always worked. So the places that are as many ways away are enough of a map.
+    pub fn next_near(&self, here: u64, near: usize) -> Option<Next<'_>> {
+        let most = ACTION * (near as u64 + 1) - 1;
         self.route.next_on_it(here).or_else(|| match &self.graph {
-            Some(graph) => self.route.next_off_it(here, graph),
-            None => self.route.next_off_it(here, &Graph::read(self.snapshot)),
+            Some(graph) => self.route.next_off_it(here, graph, most),
+            None => self.route.next_off_it(here, &Graph::around(self.snapshot, here, near), most),
         })
     }
 
@@ -112,7 +113,9 @@ impl<'a> BestRun<'a> {
 
     fn steps(&self, graph: &Graph<'_>, goal: Option<&str>, from: Option<u64>) -> Option<Next<'_>> {
         let Next { back, stops } = match from {
-            Some(from) => self.route.next_on_it(from).or_else(|| self.route.next_off_it(from, graph))?,
+            Some(from) => {
+                self.route.next_on_it(from).or_else(|| self.route.next_off_it(from, graph, u64::MAX))?
+            }
             None => Next { back: Vec::new(), stops: &self.route.stops },
         };
         let stops = match goal {

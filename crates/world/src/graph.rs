@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use foldhash::fast::FixedState;
 
@@ -121,6 +121,20 @@ impl<'a> Graph<'a> {
     /// The graph of a file.
     pub fn read(snapshot: &Snapshot) -> Graph<'_> {
         Graph::of(known_ways(snapshot.text()), Some(snapshot.running_episode()))
+    }
+
+    /// The graph of the places that are at most some ways away from one.
+    pub(super) fn around(snapshot: &Snapshot, place: u64, ways: usize) -> Graph<'_> {
+        let mut known = Vec::new();
+        let (mut seen, mut outermost) = (HashSet::from([place]), vec![place]);
+        for _ in 0..=ways {
+            let sections = outermost.iter().filter_map(|&place| snapshot.known_section(place));
+            let sections: Vec<KnownSection<'_>> = sections.collect();
+            let ends = sections.iter().flat_map(|section| &section.ways).map(|way| way.to);
+            outermost = ends.filter(|&end| seen.insert(end)).collect();
+            known.extend(sections);
+        }
+        Graph::of(known, Some(snapshot.running_episode()))
     }
 
     /// The graph of sections, each scope with all that belongs to it. What the running episode opened is open.
@@ -361,12 +375,21 @@ mod tests {
     use memories_document::Document;
     use memories_store::Store;
 
-    /// The places of a text, read whole or only as far as a map needs them.
-    fn both(text: &str) -> [Vec<String>; 2] {
-        let sections: Vec<_> = Document::parse(text.to_owned()).sections().into_iter().collect();
+    /// The places of a text: read whole, only as far as a map needs them, and so but each alone.
+    fn ways_to_read(text: &str) -> [Vec<String>; 3] {
+        let document = Document::parse(text.to_owned());
+        let mut blocks: Vec<(&Scope, Vec<usize>)> = Vec::new();
+        for (at, scope) in document.scoped_blocks() {
+            match blocks.iter_mut().find(|(other, _)| *other == scope) {
+                Some((_, blocks)) => blocks.push(at),
+                None => blocks.push((scope, vec![at])),
+            }
+        }
+        let alone = blocks.iter().filter_map(|(_, blocks)| document.known_section_in(blocks));
+        let sections: Vec<_> = document.sections().into_iter().collect();
         let whole = Graph::of(sections.iter().map(|(scope, section)| KnownSection::of(scope, section)), None);
         let places = |graph: &Graph<'_>| graph.places.iter().map(|place| format!("{place:?}")).collect();
-        [places(&whole), places(&Graph::of(known_ways(text), None))]
+        [&whole, &Graph::of(known_ways(text), None), &Graph::of(alone, None)].map(places)
     }
 
     const LINES: [&str; 36] = [
@@ -412,8 +435,9 @@ mod tests {
         #[test]
         fn the_map_is_that_of_whole_sections(lines in prop::collection::vec(prop::sample::select(&LINES[..]), 0..30)) {
             let text = lines.join("\n");
-            let [whole, quick] = both(&text);
-            prop_assert_eq!(quick, whole, "{}", text);
+            let [whole, quick, alone] = ways_to_read(&text);
+            prop_assert_eq!(&quick, &whole, "{}", text);
+            prop_assert_eq!(alone, whole, "{}", text);
         }
     }
 
@@ -423,8 +447,9 @@ mod tests {
         let store = Store::open(folder.path().join("Memories.md"), Duration::from_secs(10)).unwrap();
         assert!(Graph::read(&Snapshot::read(&store).unwrap()).is_empty());
         let text = "\u{FEFF}## Location 1: A\n\n### Ways\n\n- `n` → Location 2: B\n";
-        let [whole, quick] = both(text);
+        let [whole, quick, alone] = ways_to_read(text);
         assert_eq!(quick, whole);
+        assert_eq!(alone, whole);
         assert!(Graph::of(known_ways(text), None).path(1, 2).is_known);
     }
 }

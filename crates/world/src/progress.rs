@@ -1,16 +1,17 @@
 //! Progress of the running episode on a route: the gains that are made, and the steps that are left.
 //!
-//! The actions of a run and the sections of a file enter. A section knows of each action only when it last worked, and when
+//! The actions of a run and the sections of its places enter. A section knows of each action only when it last worked, and when
 //! it was last refused; a run may need one action several times. So that much of a run is done as can have been done in its
 //! order: doing a step again costs a turn, to skip one costs the gain.
 
 use std::collections::HashMap;
 
 use crate::stop::Stop;
-use memories_document::types::{Scope, fold_action};
+use memories_document::types::fold_action;
 use memories_document::{KnownSection, Tries};
+use memories_notebook::Snapshot;
 
-/// The sections of places, and what they tell of the running episode.
+/// The sections of the places of a run, and what they tell of the running episode.
 pub(super) struct Deeds<'a> {
     places: HashMap<u64, DeedsHere<'a>>,
     running: u64,
@@ -18,26 +19,30 @@ pub(super) struct Deeds<'a> {
 
 /// The section of a place, and the actions of the running episode there, folded, each with the turn of the last time.
 struct DeedsHere<'a> {
-    section: &'a KnownSection<'a>,
+    section: KnownSection<'a>,
     worked: Vec<(String, u64)>,
     refused: Vec<(String, u64)>,
 }
 
 impl<'a> Deeds<'a> {
-    pub(super) fn of(sections: &'a [KnownSection<'a>], running: u64) -> Deeds<'a> {
-        let mut places = HashMap::new();
-        for section in sections {
-            let Scope::Location(id) = section.scope else { continue };
-            let is_visited = section.was_visited_in(running);
-            let done = |tries: &[Tries<'_>]| if is_visited { done_in(tries, running) } else { Vec::new() };
-            let (worked, refused) = (done(&section.worked), done(&section.tried));
-            places.insert(id, DeedsHere { section, worked, refused });
-        }
-        Deeds { places, running }
+    pub(super) fn of(running: u64) -> Deeds<'a> {
+        Deeds { places: HashMap::new(), running }
     }
 
-    pub(super) fn section(&self, place: Option<u64>) -> Option<&'a KnownSection<'a>> {
-        self.places.get(&place?).map(|here| here.section)
+    /// Adds a place of the run, if the file has its section.
+    pub(super) fn read(&mut self, snapshot: &'a Snapshot, place: u64) {
+        if self.places.contains_key(&place) {
+            return;
+        }
+        let Some(section) = snapshot.known_section(place) else { return };
+        let is_visited = section.was_visited_in(self.running);
+        let done = |tries: &[Tries<'_>]| if is_visited { done_in(tries, self.running) } else { Vec::new() };
+        let (worked, refused) = (done(&section.worked), done(&section.tried));
+        self.places.insert(place, DeedsHere { section, worked, refused });
+    }
+
+    pub(super) fn section(&self, place: Option<u64>) -> Option<&KnownSection<'a>> {
+        self.places.get(&place?).map(|here| &here.section)
     }
 
     /// The turn in which the action of a stop last worked at its place.

@@ -1,6 +1,6 @@
 //! The best run as a route: the place of each action, the actions that this episode has done, and the next ones.
 //!
-//! A run and the sections of a file enter. Places are followed along the known ways, and each gain says where it was
+//! A run and a file enter. Places are followed along the known ways, and each gain says where it was
 //! made. [`crate::progress`] says which of them the running episode has done.
 
 use crate::graph::Graph;
@@ -10,6 +10,7 @@ use crate::stop::Stop;
 use memories_document::KnownSection;
 use memories_document::run::{Run, write_steps};
 use memories_document::types::fold_action;
+use memories_notebook::Snapshot;
 
 /// A run, with the places of its actions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -32,14 +33,16 @@ pub struct Next<'a> {
 }
 
 impl Route {
-    /// Follows a run through the sections of a file. `running` is the running episode.
-    pub fn of(run: &Run, sections: &[KnownSection<'_>], running: u64) -> Route {
-        let deeds = Deeds::of(sections, running);
+    /// Follows a run through a file, of which only the sections of its places are read.
+    pub fn of(run: &Run, snapshot: &Snapshot) -> Route {
+        let mut deeds = Deeds::of(snapshot.running_episode());
         let mut at = run.begins_at.as_ref().map(|place| place.id);
         let mut stops: Vec<Stop> = Vec::new();
         for (leg, gain) in run.gains.iter().enumerate() {
+            deeds.read(snapshot, gain.at.id);
             for (number, action) in gain.steps.iter().enumerate() {
                 let is_last = number + 1 == gain.steps.len();
+                at.into_iter().for_each(|place| deeds.read(snapshot, place));
                 let leads_to = deeds.section(at).and_then(|section| leads_to(section, action));
                 let to = if is_last { Some(gain.at.id) } else { leads_to.or(at) };
                 stops.push(Stop {
@@ -79,10 +82,11 @@ impl Route {
         Some(Next { back: Vec::new(), stops: &self.ahead[at..] })
     }
 
-    /// The actions that come next at a place off the route, with the way back; `None` where none is known.
-    pub(super) fn next_off_it(&self, here: u64, graph: &Graph<'_>) -> Option<Next<'_>> {
+    /// The actions that come next at a place off the route, with the way back; `None` where none is known that costs no
+    /// more than `most`.
+    pub(super) fn next_off_it(&self, here: u64, graph: &Graph<'_>, most: u64) -> Option<Next<'_>> {
         let deed = self.deed()?;
-        let paths = Paths::from(graph, graph.find(here)?);
+        let paths = Paths::within(graph, graph.find(here)?, most);
         let way_to = |at: usize| Some((at, paths.to(graph.find(self.ahead[at].place?)?)?));
         let (at, back) =
             (0..=deed).rev().filter_map(way_to).min_by_key(|(at, back)| back.len() + deed - at)?;

@@ -34,6 +34,11 @@ pub(super) fn actions<'g>(steps: &[Step<'g>]) -> Vec<&'g str> {
 impl<'g> Paths<'g> {
     /// Searches the graph from a place.
     pub(super) fn from(graph: &'g Graph<'g>, start: usize) -> Paths<'g> {
+        Paths::within(graph, start, u64::MAX)
+    }
+
+    /// Searches the graph from a place for paths that cost no more than `most`.
+    pub(super) fn within(graph: &'g Graph<'g>, start: usize, most: u64) -> Paths<'g> {
         let mut paths = Paths { graph, reached: vec![None; graph.places.len()], nearest: Vec::new() };
         let mut found = BinaryHeap::from([Reverse((0_u64, 0_usize, 0_usize, start, None))]);
         let mut number = 0;
@@ -50,7 +55,9 @@ impl<'g> Paths<'g> {
             for way in ways {
                 number += 1;
                 let cost = cost.saturating_add(edges[way].cost());
-                found.push(Reverse((cost, steps + 1, number, edges[way].to, Some((at, way)))));
+                if cost <= most {
+                    found.push(Reverse((cost, steps + 1, number, edges[way].to, Some((at, way)))));
+                }
             }
         }
         paths
