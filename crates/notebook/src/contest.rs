@@ -283,5 +283,12 @@ mod tests {
         assert_eq!((report.outcome, report.title()), (AddOutcome::Revised, "Troll"));
         assert_eq!(live(&files), ["Troll: It eats gold."]);
         assert_eq!(marked(&files), ["Troll Active "]);
+        // An entry that ends with the episode is told as one.
+        let ends = |memory: Memory| Memory { persistence: Persistence::Ephemeral, ..memory };
+        let bridge = ends(Memory { title: "Bridge".to_owned(), ..unsupported("It sways in the wind.") });
+        assert_eq!(store(&mut files, &bridge, doubt).outcome, AddOutcome::Stored);
+        let report = bear_out(&mut files, &ends(memory("NOTE", "Bridge", "It sways in the wind.")));
+        assert_eq!(report.outcome, AddOutcome::Duplicate);
+        assert_eq!(report.entry.memory.persistence, Persistence::Ephemeral);
     }
 }

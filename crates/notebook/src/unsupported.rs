@@ -24,8 +24,8 @@ pub(super) fn unsupported_contest(
 /// Takes the mark from the entry of a report, which a turn bears out now.
 pub(super) fn bear_out(files: &mut Files, scope: &Scope, report: AddReport) -> AddReport {
     let Ok(mut found) = files.only(scope, report.title(), live) else { return report };
-    let mut memory = found.entry.memory();
+    let mut memory = found.memory();
     memory.provenance.tags.retain(|tag| tag != UNSUPPORTED_TAG);
-    found.entry.revise_line(&memory);
+    found.revise_line(&memory);
     report.with(&memory)
 }

@@ -6,7 +6,7 @@ use crate::work::program::{arguments, is_assignment, program_of};
 use crate::work::shell::Simple;
 
 /// Programs that change nothing, but for some flags.
-const READERS: [&str; 70] = [
+const READERS: [&str; 75] = [
     "[",
     "awk",
     "basename",
@@ -25,10 +25,12 @@ const READERS: [&str; 70] = [
     "fgrep",
     "file",
     "findstr",
+    "fl",
     "fmt",
     "fold",
     "format-list",
     "format-table",
+    "ft",
     "gc",
     "gci",
     "get-childitem",
@@ -45,6 +47,7 @@ const READERS: [&str; 70] = [
     "less",
     "ls",
     "md5sum",
+    "measure",
     "measure-object",
     "more",
     "nl",
@@ -59,6 +62,7 @@ const READERS: [&str; 70] = [
     "readlink",
     "realpath",
     "rg",
+    "select",
     "select-object",
     "select-string",
     "sha256sum",
@@ -74,6 +78,7 @@ const READERS: [&str; 70] = [
     "type",
     "uname",
     "wc",
+    "where",
     "where-object",
     "write-host",
     "write-output",
