@@ -1,11 +1,12 @@
-//! `path` over a large map, and the picture of a smaller one.
+//! `path` and `recall` over a large map, and the picture of a smaller one.
 
 use std::fmt::Write;
+use std::path::Path;
 use std::time::Duration;
 
-use crate::measure::times;
+use crate::measure::{pairs, times};
 use crate::table::Table;
-use crate::{Bench, milliseconds};
+use crate::{Bench, compare, milliseconds};
 
 /// Places on each side of a square grid.
 const SIDE: u64 = 100;
@@ -19,8 +20,13 @@ const DRAWN_SIDE: u64 = 32;
 /// The limit of `map --format svg` for the whole process.
 const DRAWN_LIMIT: Duration = Duration::from_millis(300);
 
+/// A best run at the edge of a grid.
+const BEST_RUN: &str = "## Game\n\n### Memories\n\n**[PROCEDURE] Best run** *(Ep3, T1-2, score 10)*\n\
+    From [Room 0](#location-0-room-0)\n- +10 at [Room 1](#location-1-room-1) *(T2)*: east, take lamp\n\n---\n";
+
 pub fn map(bench: &Bench, table: &mut Table) {
     path(bench, table);
+    beside_the_run(bench, table);
     picture(bench, table);
 }
 
@@ -59,6 +65,20 @@ fn path(bench: &Bench, table: &mut Table) {
     );
     let what = format!("`path` over {} places", SIDE * SIDE);
     table.line(&what, milliseconds(at(2)), milliseconds(LIMIT), at(2) <= LIMIT, &details);
+}
+
+/// Recalls a place far from the best run, which has to be found out, and the same place of a file without a best run.
+fn beside_the_run(bench: &Bench, table: &mut Table) {
+    let text = grid(SIDE);
+    let with = bench.file("with a run", &format!("{text}{BEST_RUN}"));
+    let without = bench.file("without a run", &text);
+    let recall = |file: &Path| {
+        let mut command = bench.memories(file);
+        command.arg("recall").arg((SIDE * SIDE / 2).to_string());
+        command
+    };
+    let what = format!("`recall` beside the best run, {} places : without a run", SIDE * SIDE);
+    compare(table, &what, 1.5, &pairs(|_| recall(&with), |_| recall(&without)));
 }
 
 /// A file of places with a memory each, the ways to their neighbours, and what was tried there.

@@ -80,7 +80,8 @@ fn side(base: &str, number: usize, place: impl Fn(usize) -> u64) -> String {
                 } else {
                     memory.provenance.importance = Some(900);
                 }
-                entry.edit(EntryEdit::Revise(memory))
+                entry.edit(EntryEdit::Revise(memory));
+                Ok(())
             }
             3 => {
                 let tried = document.section(&scope).expect("it is there").tried;

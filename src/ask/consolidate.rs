@@ -190,7 +190,6 @@ fn take(files: &mut Files, scope: &Scope, step: &Step, at: &Moment) -> Result<Ve
                     continue;
                 }
                 let struck = strike(files, scope, title, &reference, &mut warnings);
-                let struck = struck.map_err(|error| error.to_string())?;
                 let title = struck.ok_or_else(|| warnings.join("; "))?;
                 results.push(Corrected::of(Outcome::Superseded, scope, &title));
             }

@@ -135,7 +135,7 @@ pub(super) fn merge(
             updates.insert(initial.scope.clone(), update);
         }
         if renames {
-            files.lasting.rename(&initial.scope, &initial.name)?;
+            files.lasting.rename(&initial.scope, &initial.name);
             report.changes.push(SeedChange {
                 outcome: SeedOutcome::Renamed,
                 scope: initial.scope.clone(),

@@ -222,14 +222,14 @@ impl Edit {
                 let reason =
                     reason.split_whitespace().collect::<Vec<_>>().join(" ").replace('\u{0}', "\u{FFFD}");
                 let reference = Reference { at: moment, cause: Cause::Invalidated(reason) };
-                entry.edit(EntryEdit::Supersede(Some(reference.clone())))?;
+                entry.edit(EntryEdit::Supersede(Some(reference.clone())));
                 slot.status = Status::Superseded;
                 slot.reference = Some(reference);
             }
             Edit::Revise(scope, at, text) => {
                 let Some((mut entry, slot)) = pick(document, model, scope, *at) else { return Ok(()) };
                 let revised = Memory { text: text.clone(), ..slot.clone() };
-                entry.edit(EntryEdit::Revise(revised.clone()))?;
+                entry.edit(EntryEdit::Revise(revised.clone()));
                 *slot = stored(&revised);
             }
             Edit::Importance(scope, at, importance) => {
@@ -243,7 +243,7 @@ impl Edit {
                 let titled = numbers(document, scope, &slot.title, |_| true);
                 let [number] = titled.as_slice() else { return Ok(()) };
                 let mut entry = document.entry_mut(scope, *number).expect("it was just found");
-                entry.edit(EntryEdit::Revive(Status::Tentative))?;
+                entry.edit(EntryEdit::Revive(Status::Tentative));
                 slot.status = Status::Tentative;
                 slot.reference = None;
             }
@@ -255,7 +255,7 @@ impl Edit {
                 model.memories.remove(at);
             }
             Edit::Rename(scope, name) => {
-                document.rename(scope, name)?;
+                document.rename(scope, name);
             }
             Edit::Attempt(scope, action, reply) => {
                 let action =

@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::entry_text::EntryText;
-use crate::error::DocumentError;
 use crate::parser::{Entry, parse_entries};
 use crate::splice::{self, EntryEdit};
 use crate::stored_form::stored;
@@ -85,14 +84,9 @@ impl EntryMut<'_> {
     }
 
     /// Makes one edit.
-    ///
-    /// # Errors
-    ///
-    /// None at present: a file can take any text. Callers treat it like other edits.
-    pub fn edit(&mut self, edit: EntryEdit) -> Result<(), DocumentError> {
+    pub fn edit(&mut self, edit: EntryEdit) {
         let edit = stored_edit(edit);
         self.document.splice_entries(self.block, &[(self.entry, &edit)]);
-        Ok(())
     }
 
     /// Writes only the first line anew. It takes no new text, so every file can take it.

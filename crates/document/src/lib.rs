@@ -32,7 +32,7 @@
 //! let scope = Scope::Location(23);
 //! assert_eq!(document.section(&scope).unwrap().memories[0].text, "It is under the rug.");
 //!
-//! document.rename(&scope, "Living Room")?;
+//! document.rename(&scope, "Living Room");
 //! assert_eq!(document.into_text()?, text.replace("Room", "Living Room"));
 //! # Ok::<(), memories_document::DocumentError>(())
 //! ```

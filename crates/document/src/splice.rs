@@ -339,7 +339,7 @@ mod tests {
         let scope = Scope::Location(1);
         let mut entry = document.entry_mut(&scope, 0).unwrap();
         let memory = entry.memory();
-        entry.edit(EntryEdit::SetSeeAlso("[[World › x]]".to_owned())).unwrap();
+        entry.edit(EntryEdit::SetSeeAlso("[[World › x]]".to_owned()));
         let text = document.into_text().unwrap();
         let again = Document::parse(text.clone()).section(&scope).unwrap().memories.remove(0);
         assert_eq!(again.see_also.as_deref(), Some("[[World › x]]"));

@@ -432,7 +432,7 @@ mod tests {
         let revise = |document: &mut Document| {
             assert_eq!(document.section(&scope).unwrap().memories.len(), 2);
             let mut entry = document.entry_mut(&scope, 1).unwrap();
-            entry.edit(EntryEdit::Supersede(None)).unwrap();
+            entry.edit(EntryEdit::Supersede(None));
             assert!(!entry.memory().is_live());
             entry.revise_line(&memory);
         };

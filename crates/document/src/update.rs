@@ -60,24 +60,19 @@ impl Document {
             }
         }
         for (scope, blocks) in blocks {
-            self.update_section(scope, &blocks, &updates[scope])?;
+            self.update_section(scope, &blocks, &updates[scope]);
         }
         Ok(())
     }
 
-    fn update_section(
-        &mut self,
-        scope: &Scope,
-        blocks: &[usize],
-        update: &SectionUpdate,
-    ) -> Result<(), DocumentError> {
+    fn update_section(&mut self, scope: &Scope, blocks: &[usize], update: &SectionUpdate) {
         let SectionUpdate { added, entries } = update;
         let nameless = blocks.iter().all(|&at| {
             let heading = self.blocks()[at].heading.as_ref();
             heading.is_none_or(|heading| heading.name.is_empty())
         });
         if nameless && !added.name.trim().is_empty() {
-            self.rename(scope, &added.name)?;
+            self.rename(scope, &added.name);
         }
         self.edit_entries(blocks, entries);
         self.add_entries(blocks[0], added.memories.iter().map(stored).collect());
@@ -86,7 +81,6 @@ impl Document {
         for kind in RegionKind::ACTIONS {
             self.put_attempts(blocks, kind, added.attempts(kind));
         }
-        Ok(())
     }
 
     /// Adds a memory in its stored form; makes the section where there is none.
@@ -170,17 +164,13 @@ impl Document {
     }
 
     /// Renames the first section of a scope, and the ways that lead there; `false` where there is none.
-    ///
-    /// # Errors
-    ///
-    /// See [`DocumentError`].
-    pub fn rename(&mut self, scope: &Scope, name: &str) -> Result<bool, DocumentError> {
-        let Some(block) = self.blocks_of(scope).next() else { return Ok(false) };
+    pub fn rename(&mut self, scope: &Scope, name: &str) -> bool {
+        let Some(block) = self.blocks_of(scope).next() else { return false };
         self.set_heading(block, scope, name);
         if let Scope::Location(id) = scope {
             self.rename_ends(*id, &stored_line(name));
         }
-        Ok(true)
+        true
     }
 
     /// Writes the heading of a section anew.
@@ -355,7 +345,7 @@ mod tests {
             )
         };
         let mut document = Document::parse(text("Attic"));
-        assert!(document.rename(&Scope::Location(2), "Loft").unwrap());
+        assert!(document.rename(&Scope::Location(2), "Loft"));
         assert_eq!(document.into_text().unwrap(), text("Loft"));
     }
 }

@@ -92,18 +92,18 @@ pub fn store_memory(
     let owner = take_title(files, scope, &mut memory, claim, &mut report);
     let titles = titles_to_strike(&report, claim);
     let claimed = Claim { supersedes: &titles, ..claim };
-    let mut superseded = supersede(files, scope, &mut memory, claimed, warnings)?;
+    let mut superseded = supersede(files, scope, &mut memory, claimed, warnings);
     if let Some(old) = owner {
         report.outcome = AddOutcome::Revised;
         if is_rewritten(files, scope, &old, &memory, claim.authority) {
-            let revised = rewrite_note(files, scope, &old, &memory)?;
+            let revised = rewrite_note(files, scope, &old, &memory);
             return Ok(AddReport { superseded, ..report.with(&revised) });
         }
         memory.persistence = memory.persistence.min(old.persistence);
         memory.see_also = memory.see_also.or(old.see_also);
         let cause = Cause::SupersededBy(memory.title.clone());
         let reference = Reference { at: claim.at.clone(), cause };
-        superseded.extend(strike(files, scope, &old.title, &reference, warnings)?);
+        superseded.extend(strike(files, scope, &old.title, &reference, warnings));
     }
     if !report.contested.is_empty() {
         report.outcome = AddOutcome::Contested;
@@ -193,7 +193,7 @@ fn store_duplicate(
     report.contested = contested;
     let titles = titles_to_strike(&report, claim);
     let claimed = Claim { supersedes: &titles, ..claim };
-    report.superseded = supersede(files, scope, &mut old, claimed, warnings)?;
+    report.superseded = supersede(files, scope, &mut old, claimed, warnings);
     Ok(report)
 }
 
@@ -246,7 +246,7 @@ fn supersede(
     memory: &mut Memory,
     claim: Claim<'_>,
     warnings: &mut Vec<String>,
-) -> Result<Vec<String>, DocumentError> {
+) -> Vec<String> {
     let mut done = Vec::new();
     for title in claim.supersedes.iter().filter(|title| !means_title(title, &memory.title)) {
         let olds = files.find(scope, title);
@@ -260,14 +260,14 @@ fn supersede(
         }
         let cause = Cause::SupersededBy(memory.title.clone());
         let reference = Reference { at: claim.at.clone(), cause };
-        if let Some(title) = strike(files, scope, title, &reference, warnings)? {
+        if let Some(title) = strike(files, scope, title, &reference, warnings) {
             if olds.iter().any(|(_, old)| old.persistence == Persistence::Core) {
                 memory.persistence = Persistence::Core;
             }
             done.push(title);
         }
     }
-    Ok(done)
+    done
 }
 
 #[cfg(test)]

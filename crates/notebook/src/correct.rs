@@ -110,7 +110,7 @@ fn supersede(
     for (target, old) in targets.iter().zip(&olds) {
         let mut found = locate(files, target, true, Memory::is_live)?;
         let reference = Reference { at: at.clone(), cause: Cause::SupersededBy(successor.title.clone()) };
-        found.entry.edit(EntryEdit::Supersede(Some(reference)))?;
+        found.entry.edit(EntryEdit::Supersede(Some(reference)));
         results.push(Corrected::of(Outcome::Superseded, scope, &old.title));
     }
     let claim = Claim::of(authority);
@@ -196,7 +196,7 @@ fn invalidate(
         let title = old.title;
         let mut found = locate(files, target, true, Memory::is_live)?;
         let reference = Reference { at: at.clone(), cause: Cause::Invalidated(reason.to_owned()) };
-        found.entry.edit(EntryEdit::Supersede(Some(reference)))?;
+        found.entry.edit(EntryEdit::Supersede(Some(reference)));
         results.push(Corrected::of(Outcome::Invalidated, &target.scope, &title));
     }
     Ok(results)
@@ -224,7 +224,7 @@ fn rename(files: &mut Files, scope: &Scope, name: &str) -> Result<Vec<Corrected>
     if name.trim().is_empty() {
         return Err(CorrectionError::Empty("name"));
     }
-    if !files.lasting.rename(scope, name)? {
+    if !files.lasting.rename(scope, name) {
         return Err(CorrectionError::NoSection(scope.clone()));
     }
     Ok(vec![Corrected::of(Outcome::Renamed, scope, name.trim())])

@@ -39,13 +39,13 @@ pub(super) fn decide(
     }
     if !is_accepted {
         let cause = Cause::Invalidated(REJECTED.to_owned());
-        found.entry.edit(EntryEdit::Supersede(Some(Reference { at: at.clone(), cause })))?;
+        found.entry.edit(EntryEdit::Supersede(Some(Reference { at: at.clone(), cause })));
         return Ok(vec![Corrected::of(Outcome::Rejected, scope, &memory.title)]);
     }
     let titles = contested_titles(scope, &memory);
     let live = titles.into_iter().filter(|title| files.live_with_title(scope, title).is_some()).collect();
     let mut results = vec![Corrected::of(Outcome::Accepted, scope, &memory.title)];
-    results.extend(believe(files, scope, &memory, live, at)?);
+    results.extend(believe(files, scope, &memory, live, at));
     Ok(results)
 }
 
@@ -56,10 +56,10 @@ fn believe(
     memory: &Memory,
     titles: Vec<String>,
     at: &Moment,
-) -> Result<Vec<Corrected>, CorrectionError> {
+) -> Vec<Corrected> {
     let olds: Vec<Memory> =
         titles.iter().flat_map(|title| files.find(scope, title)).map(|(_, old)| old).collect();
-    let Some((tier, number)) = files.number_of(scope, memory) else { return Ok(Vec::new()) };
+    let Some((tier, number)) = files.number_of(scope, memory) else { return Vec::new() };
     let mut believed = Memory { status: Status::Active, ..memory.clone() };
     believed.provenance.tags.retain(|tag| tag != CONTESTED_TAG && tag != UNSUPPORTED_TAG);
     let is_core = olds.iter().any(|old| old.persistence == Persistence::Core);
@@ -75,8 +75,8 @@ fn believe(
     let reference = Reference { at: at.clone(), cause };
     let mut struck = Vec::new();
     for title in &titles {
-        let title = strike(files, scope, title, &reference, &mut Vec::new())?;
+        let title = strike(files, scope, title, &reference, &mut Vec::new());
         struck.extend(title.map(|title| Corrected::of(outcome, scope, &title)));
     }
-    Ok(struck)
+    struck
 }

@@ -49,10 +49,10 @@ pub(super) fn mark(
     match marks.status {
         Some(Status::Superseded) if old.is_live() => {
             let cause = Cause::Invalidated(MARKED.to_owned());
-            found.entry.edit(EntryEdit::Supersede(Some(Reference { at: at.clone(), cause })))?;
+            found.entry.edit(EntryEdit::Supersede(Some(Reference { at: at.clone(), cause })));
         }
         Some(status) if !old.is_live() && status != Status::Superseded => {
-            found.entry.edit(EntryEdit::Revive(status))?;
+            found.entry.edit(EntryEdit::Revive(status));
         }
         _ => {}
     }

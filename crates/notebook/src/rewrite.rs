@@ -44,24 +44,19 @@ pub fn replace_own(
     };
     if !files.is_by_rules(scope, &old) {
         let reference = Reference { at: at.clone(), cause: Cause::SupersededBy(memory.title.clone()) };
-        strike(files, scope, &old.title, &reference, &mut Vec::new())?;
+        strike(files, scope, &old.title, &reference, &mut Vec::new());
         return files.append(scope, "", &memory, Repeated::No).map(|()| true);
     }
     files.authorship.note(scope, &memory, Repeated::No);
     if let Some(mut found) = files.first(scope, &old.title) {
-        found.entry.edit(EntryEdit::Revise(memory))?;
+        found.entry.edit(EntryEdit::Revise(memory));
     }
     Ok(false)
 }
 
 /// Gives a note of the built-in rules another text. What else its line says stays: tags, sources, remarks, a
 /// higher importance, and that it is a danger. The result is the note as it is now.
-pub(super) fn rewrite_note(
-    files: &mut Files,
-    scope: &Scope,
-    old: &Memory,
-    new: &Memory,
-) -> Result<Memory, DocumentError> {
+pub(super) fn rewrite_note(files: &mut Files, scope: &Scope, old: &Memory, new: &Memory) -> Memory {
     let mut revised = old.revised_to(new.clone());
     let (fields, kept) = (&mut revised.provenance, &old.provenance);
     fields.importance = fields.importance.max(kept.importance);
@@ -72,8 +67,8 @@ pub(super) fn rewrite_note(
         revised.category = Category::danger();
     }
     files.authorship.note(scope, &revised, Repeated::No);
-    let Some(mut found) = files.first(scope, &old.title) else { return Ok(revised) };
+    let Some(mut found) = files.first(scope, &old.title) else { return revised };
     let persistence = found.tier.written(revised.persistence);
-    found.entry.edit(EntryEdit::Revise(Memory { persistence, ..revised.clone() }))?;
-    Ok(revised)
+    found.entry.edit(EntryEdit::Revise(Memory { persistence, ..revised.clone() }));
+    revised
 }

@@ -92,7 +92,7 @@ pub fn join_same(
                 found.revise_line(&stays);
             }
             let reference = Reference { at: at.clone(), cause: Cause::SupersededBy(by) };
-            let struck = strike(files, scope, &title, &reference, &mut Vec::new())?;
+            let struck = strike(files, scope, &title, &reference, &mut Vec::new());
             results.extend(struck.map(|title| Corrected::of(Outcome::Superseded, scope, &title)));
         }
     }

@@ -96,7 +96,7 @@ pub(super) fn link(
             (Some(_), Some(why)) => (Outcome::Unchanged, Some(why)),
             (Some(see_also), None) => {
                 let mut found = locate(files, from, true, Memory::is_live)?;
-                found.entry.edit(EntryEdit::SetSeeAlso(see_also))?;
+                found.entry.edit(EntryEdit::SetSeeAlso(see_also));
                 (Outcome::Linked, None)
             }
         };

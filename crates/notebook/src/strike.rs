@@ -4,8 +4,8 @@ use crate::add_report::KeptEntry;
 use crate::authority::Authority;
 use crate::contest::protected;
 use crate::files::{Files, live};
+use memories_document::EntryEdit;
 use memories_document::types::{Reference, Scope};
-use memories_document::{DocumentError, EntryEdit};
 
 /// The end of an entry that an answer calls wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,10 +19,6 @@ pub enum Invalidated {
 }
 
 /// Strikes an entry that an answer calls wrong, unless it is protected.
-///
-/// # Errors
-///
-/// See [`DocumentError`].
 pub fn invalidate(
     files: &mut Files,
     scope: &Scope,
@@ -30,39 +26,37 @@ pub fn invalidate(
     reference: &Reference,
     authority: Authority,
     warnings: &mut Vec<String>,
-) -> Result<Invalidated, DocumentError> {
-    Ok(match protected(files, scope, title, None, authority) {
+) -> Invalidated {
+    match protected(files, scope, title, None, authority) {
         Some(contested) => Invalidated::Contested(contested),
-        None => strike(files, scope, title, reference, warnings)?
-            .map_or(Invalidated::Unknown, Invalidated::Struck),
-    })
+        None => {
+            strike(files, scope, title, reference, warnings).map_or(Invalidated::Unknown, Invalidated::Struck)
+        }
+    }
 }
 
-/// Strikes the live entry with a title. If there is none, or several, it only adds a warning.
-///
-/// # Errors
-///
-/// See [`DocumentError`].
+/// Strikes the live entry with a title, and gives its title as it stands there. If there is none, or several, it only adds
+/// a warning.
 pub fn strike(
     files: &mut Files,
     scope: &Scope,
     title: &str,
     reference: &Reference,
     warnings: &mut Vec<String>,
-) -> Result<Option<String>, DocumentError> {
+) -> Option<String> {
     match files.only(scope, title, live) {
         Ok(mut found) => {
             let struck = found.memory();
-            found.entry.edit(EntryEdit::Supersede(Some(reference.clone())))?;
-            Ok(Some(struck.title))
+            found.entry.edit(EntryEdit::Supersede(Some(reference.clone())));
+            Some(struck.title)
         }
         Err(0) => {
             warnings.push(format!("no live memory of {scope} is called `{title}`: left alone"));
-            Ok(None)
+            None
         }
         Err(several) => {
             warnings.push(format!("{several} memories of {scope} are called `{title}`: left alone"));
-            Ok(None)
+            None
         }
     }
 }

@@ -95,7 +95,7 @@ impl Recorder<'_> {
         report.reasoning.clone_from(&proposal.reasoning);
         report.warnings.extend(proposal.warnings.iter().cloned());
         files.authorship.set_author(if applying.by_rules { Author::Rules } else { Author::Model });
-        let not_struck = applying.invalidate(files, proposal, report)?;
+        let not_struck = applying.invalidate(files, proposal, report);
         for proposed in &proposal.memories {
             self.store(files, applying, proposed, &not_struck, report)?;
         }
@@ -207,7 +207,7 @@ impl Applying<'_> {
         files: &mut Files,
         proposal: &Proposal,
         report: &mut RecordReport,
-    ) -> Result<Vec<NotStruck>, DocumentError> {
+    ) -> Vec<NotStruck> {
         let mut not_struck = Vec::new();
         for Wrong { named: Named { title, side, is_guess }, reason, grounding } in &proposal.wrong {
             let reasons = [reason.as_str(), &proposal.reasoning];
@@ -225,7 +225,7 @@ impl Applying<'_> {
                 not_struck.push(NotStruck { scope, contested, reason, is_guess: true });
                 continue;
             }
-            match invalidate(files, &scope, title, &reference, authority, &mut report.warnings)? {
+            match invalidate(files, &scope, title, &reference, authority, &mut report.warnings) {
                 Invalidated::Struck(title) => report.invalidated.push(title),
                 Invalidated::Contested(contested) => {
                     not_struck.push(NotStruck { scope, contested, reason, is_guess: false })
@@ -233,7 +233,7 @@ impl Applying<'_> {
                 Invalidated::Unknown => {}
             }
         }
-        Ok(not_struck)
+        not_struck
     }
 
     /// Leaves a note about each entry that an answer calls wrong, may not strike, and has no memory against.

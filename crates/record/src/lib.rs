@@ -409,7 +409,7 @@ impl Recorder<'_> {
     ) -> Result<RecordReport, RecordError> {
         let TurnContext { turn, episode, .. } = context;
         let document = &mut files.lasting;
-        places::name_the_nameless(document, turn)?;
+        places::name_the_nameless(document, turn);
         let (before, after) = places::resolve(document, turn, self.settings.new_place)?;
         let mut warnings = places::name_warnings(document, turn, &before, &after);
         warnings.extend(turn.notes.iter().cloned());

@@ -188,20 +188,15 @@ pub(crate) fn map_warnings(map: &BTreeSet<u64>, before: &Place, after: &Place) -
 }
 
 /// Names a place that had no name so far.
-///
-/// # Errors
-///
-/// See [`DocumentError`].
-pub(crate) fn name_the_nameless(document: &mut Document, turn: &Turn) -> Result<(), DocumentError> {
+pub(crate) fn name_the_nameless(document: &mut Document, turn: &Turn) {
     for spot in [turn.location_before.as_ref(), turn.location_after.as_ref()].into_iter().flatten() {
         let (Some(id), Some(name)) = (spot.id, spot.name.as_deref().map(str::trim)) else { continue };
         let scope = Scope::Location(id);
         let nameless = document.headings().any(|heading| heading.scope == scope && heading.name.is_empty());
         if nameless && !name.is_empty() {
-            document.rename(&scope, name)?;
+            document.rename(&scope, name);
         }
     }
-    Ok(())
 }
 
 /// Counts an arrival as a visit, and so the first turn of an episode at a place.

@@ -98,7 +98,7 @@ fn without_removed(text: &str, other: &str, is_removed: impl Fn(&Piece) -> bool)
         let new = names.iter().find(|new| is_name(new) && new.scope == old.scope && !is_removed(new));
         if let (Some(new), Some(scope)) = (new, &old.scope) {
             // A name that cannot be written stays as it is.
-            let _ = document.rename(scope, &new.text);
+            document.rename(scope, &new.text);
         }
     }
     document

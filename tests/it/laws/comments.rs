@@ -61,7 +61,7 @@ proptest! {
         document.add(&PLACE, "Hall", &Memory { title: "Struck".to_owned(), ..plain.clone() }).unwrap();
         let struck = document.section(&PLACE).unwrap().memories.len() - 1;
         let mut entry = document.entry_mut(&PLACE, struck).unwrap();
-        entry.edit(EntryEdit::Supersede(Some(reference.clone()))).unwrap();
+        entry.edit(EntryEdit::Supersede(Some(reference.clone())));
 
         let after = reopened(document);
         let section = after.section(&elsewhere).unwrap();
@@ -77,7 +77,7 @@ proptest! {
         let formatted = Document::parse(memories::document::format::format(&after.clone().into_text().unwrap()).text);
         prop_assert_eq!(&reopened(formatted).section(&elsewhere).unwrap().memories, &section.memories);
         let mut renamed = after;
-        prop_assert!(renamed.rename(&elsewhere, &title).unwrap());
+        prop_assert!(renamed.rename(&elsewhere, &title));
         let renamed = reopened(renamed);
         prop_assert_eq!(&renamed.section(&elsewhere).unwrap().name, &title);
     }

@@ -97,7 +97,7 @@ fn write(
     let memory = stored(&memory);
     draft.files.authorship.note(&file.scope, &memory, Repeated::No);
     if let Some(mut entry) = draft.files.lasting.entry_mut(&file.scope, file.number) {
-        entry.edit(EntryEdit::Revise(memory.clone()))?;
+        entry.edit(EntryEdit::Revise(memory.clone()));
     }
     note_change(draft, Outcome::Revised, vec![written(Outcome::Revised, &file.scope, &memory)]);
     Ok((!note.is_empty()).then_some((content, note)))

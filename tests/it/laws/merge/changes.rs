@@ -313,7 +313,10 @@ impl Change {
                 let is_known = known.live().any(|other| other.title.to_lowercase() == folded);
                 if is_known { Ok(()) } else { document.add(scope, name(scope), memory) }
             }
-            Change::Rename(id, name) => document.rename(&Scope::Location(*id), name).map(drop),
+            Change::Rename(id, name) => {
+                document.rename(&Scope::Location(*id), name);
+                Ok(())
+            }
             Change::Try(..) | Change::Work(..) | Change::Walk(..) | Change::Look(..) => self.record(document),
             Change::Again(at, episode, turn) => again(document, *at, (Some(*episode), Some(*turn))),
             Change::Forget(scope, action) => {
@@ -371,7 +374,8 @@ impl Change {
             Change::Remove(..) => EntryEdit::Remove,
             _ => return Ok(()),
         };
-        entry.edit(edit)
+        entry.edit(edit);
+        Ok(())
     }
 
     /// The changes of one recorded turn.
