@@ -10,7 +10,7 @@
 //! * [`document`] and [`store`] read, edit and write the file: without losing a byte that an edit is not
 //!   about, one writer at a time, old or new but never half.
 //!
-//! Nothing here prints, reads the environment or looks at a clock, but for [`cli`]: time, ids, models and
+//! Only [`cli`] reads the environment and the wall clock, and only it and `mcp` print: time, ids, models and
 //! paths are arguments. `ARCHITECTURE.md` shows where each step lives; `docs/DESIGN.md` leads to the contract.
 //!
 //! # Example

@@ -1,6 +1,6 @@
 //! The command line: arguments in, exit code out.
 //!
-//! This is the only module that reads the environment and the clock. Only this module and `mcp` write to
+//! This is the only module that reads the environment and the wall clock. Only this module and `mcp` write to
 //! stdout and stderr. A command resolves its arguments, calls one flow, and reports the result.
 
 mod anchors;

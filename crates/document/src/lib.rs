@@ -14,7 +14,7 @@
 //!   a block is parsed when it is first looked at. [`Section`] is the part of one scope, for readers.
 //! * [`EntryMut`] edits one entry, [`SectionUpdate`] many lines of one section at once.
 //! * [`types`] has the values: scope, memory, moment, tried action. [`grammar`] reads and writes single lines;
-//!   [`grammar::write_entry`] prints the first line of an entry.
+//!   [`render_entry`] prints an entry.
 //! * [`merge`](mod@merge) makes one text of two that grew from one. [`check`] finds problems, [`compare`] and
 //!   [`mod@format`] do the work of `diff` and `fmt`.
 //!

@@ -28,7 +28,7 @@ pub enum Verdict {
         /// The later event that may have removed the obstacle, as text.
         since: String,
     },
-    /// It has changed something here or led elsewhere, whatever happened since.
+    /// It has changed something here or led elsewhere, and nothing has been in its way since.
     Worked(Success),
     /// The action only looked, and no later action here named the thing that it showed.
     Seen,

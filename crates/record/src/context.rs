@@ -30,8 +30,9 @@ pub struct TurnContext {
     pub effect: Effect,
     /// The triggers that fired.
     pub triggers: Vec<Trigger>,
-    /// The same action was answered by the same reply here before, and nothing changed.
-    pub repeat: bool,
+    /// A judge is asked: a trigger fired, and the turn is not one that was recorded before with the same action, the same
+    /// reply and no change.
+    pub is_judged: bool,
     /// Actions that opened the way which the turn walked, oldest first.
     pub opened_by: Vec<String>,
     /// Live memories of both places; read only where a judge is asked.

@@ -27,10 +27,10 @@ impl<'a> Judge<'a> {
         model.map_or(Judge::Rules, Judge::Model)
     }
 
-    /// Judges a turn, unless no trigger fired or it exactly repeats a tried action. `language` is the one in which a model
+    /// Judges a turn that is worth it ([`TurnContext::is_judged`]). `language` is the one in which a model
     /// answers; `None` stands for that of the game.
     pub(super) fn judge(self, context: &TurnContext, language: Option<&str>) -> ModelOutcome {
-        if context.triggers.is_empty() || context.repeat {
+        if !context.is_judged {
             return ModelOutcome::NotAsked;
         }
         let judged = match self {

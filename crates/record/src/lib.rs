@@ -13,7 +13,8 @@
 //! # Where to begin
 //!
 //! * [`Recorder::record`] records one turn, [`many::ManyTurns`] many of them, in groups that are written at once.
-//! * [`triggers::Trigger`] names the facts that make a turn worth judging; `triggers::fired` decides which ones fired.
+//! * [`triggers::Trigger`] names the facts that make a turn worth judging; `triggers::fired` decides which ones fired,
+//!   and `once::is_repeat` whether the turn repeats another one, which is not judged again.
 //! * [`effect::Effect`] says what a turn did, from facts, the class of the reply ([`replies`]) and the engine's flag.
 //! * [`stats`] reads the journal again: figures of an episode, and the reason for each decision.
 //!
@@ -170,7 +171,7 @@ fn known_to(turn: &Turn, mut earlier: Vec<Turn>) -> Vec<Turn> {
 pub struct Recorder<'a> {
     /// The memory file.
     pub notebook: &'a Notebook,
-    /// Judges a turn for which a trigger fires.
+    /// Judges a turn for which a trigger fires, unless the turn repeats another one.
     pub judge: Judge<'a>,
     /// The settings.
     pub settings: &'a RecordSettings,
@@ -333,8 +334,8 @@ impl Recorder<'_> {
         };
         let opened_by = if changes.location { leaving.opened_by()? } else { Vec::new() };
         let triggers = fired(&turn, changes, effect, first_visit, &self.settings.switches);
-        let repeat = !effect.is_success() && is_repeat(journal, &turn, &before, &section)?;
-        let is_judged = !triggers.is_empty() && !repeat;
+        let is_repeat = !effect.is_success() && is_repeat(journal, &turn, &before, &section)?;
+        let is_judged = !triggers.is_empty() && !is_repeat;
         let (memories, surroundings) = if is_judged {
             self.shown_to_judge(files, journal, &turn, &before, &after)
         } else {
@@ -350,7 +351,7 @@ impl Recorder<'_> {
             changes,
             effect,
             triggers,
-            repeat,
+            is_judged,
             opened_by,
             memories,
             history,

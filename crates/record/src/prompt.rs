@@ -385,7 +385,7 @@ mod tests {
             after: place,
             effect: Effect::Looked,
             triggers: Vec::new(),
-            repeat: false,
+            is_judged: true,
             memories: PlaceMemories::default(),
             history: Vec::new(),
             surroundings: Surroundings::default(),

@@ -238,6 +238,7 @@ impl Recorder<'_> {
         let files = self.notebook.read()?;
         let (before, after) = places::resolve(&files.lasting, &turn, false)?;
         let noticed = |trigger: &Trigger| waiting.triggers.iter().any(|name| name == <&str>::from(*trigger));
+        let triggers: Vec<Trigger> = Trigger::VARIANTS.iter().copied().filter(noticed).collect();
         let memories = PlaceMemories::of(&files, &before, &after, &turn);
         let surroundings = Surroundings::of(&files, &before, &turn.witnesses(), waiting.seen.clone());
         let changes = Changes::of(&turn, before.id != after.id);
@@ -249,8 +250,8 @@ impl Recorder<'_> {
             number: turn.turn.unwrap_or(1),
             changes,
             effect: effect_of(&turn, changes, &self.settings.replies, earlier, None),
-            triggers: Trigger::VARIANTS.iter().copied().filter(noticed).collect(),
-            repeat: false,
+            is_judged: !triggers.is_empty(),
+            triggers,
             opened_by: Vec::new(),
             memories,
             history: known_to(&turn, waiting.history.clone()),

@@ -1,4 +1,4 @@
-//! Triggers: changes of the game's state in a turn, which decide whether the judge is asked.
+//! Triggers: changes of the game's state in a turn. Without any of them the judge is not asked.
 
 use serde::Serialize;
 use strum::VariantArray;
