@@ -18,7 +18,7 @@ impl Cli<'_> {
         let (variables, home) = crate::cli::settings::cloud_variables();
         let variables = Variables { variables, home };
         self.announce(destination(url, &variables).as_slice(), "memories");
-        Ok(open(url, &variables, self.settings.running_clock())?)
+        Ok(open(url, &variables, self.settings.clock())?)
     }
 
     /// Fetches the remote text where the memory file is named by an address. The file is there until the value is dropped.

@@ -235,14 +235,8 @@ impl Settings {
         )
     }
 
-    /// The clock of a short command: everything that it writes has the time of its start.
+    /// The clock: each write has its own time, for some commands run for days.
     pub(crate) fn clock(&self) -> Clock {
-        let now = self.now.clone();
-        Clock::new(move || now.clone(), fresh_id)
-    }
-
-    /// The clock of a server: each write has its own time.
-    pub(crate) fn running_clock(&self) -> Clock {
         let fixed = self.fixed_now.clone();
         Clock::new(move || fixed.clone().unwrap_or_else(present), fresh_id)
     }

@@ -69,7 +69,7 @@ fn context(facts: &Value) -> TurnContext {
         before,
         after,
         triggers,
-        repeat: false,
+        is_judged: true,
         opened_by: Vec::new(),
         memories: PlaceMemories {
             before: memories(&facts["memories"]),

@@ -7,7 +7,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use memories::journal::Journal;
 use memories::notebook::history::History;
@@ -222,20 +222,32 @@ fn a_line_of_a_pipe_is_recorded_while_the_pipe_is_open() {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path().canonicalize().unwrap();
     let mut command = memories(&folder, &["record", "--turns", "-", "--provider", "offline", "-v"]);
+    command.env_remove("MEMORIES_NOW");
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut pipe = child.stdin.take().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
     let turn = json!({"action": "push wall", "response": "It stays.", "location": 5, "world_changed": false});
-    for number in 1..=3 {
+    let mut record = |number: usize| {
         pipe.write_all(format!("{turn}\n").as_bytes()).unwrap();
         lines.find(|line| line.contains("location:5")).expect("it is recorded");
         assert_eq!(recorded(&folder), number, "the same line of a pipe is a turn of its own");
+        times_of(&folder).pop().unwrap()
+    };
+    // A line has the time at which it was written, not that at which the command began.
+    let (first, began, mut sent) = (record(1), Instant::now(), 1);
+    loop {
+        sent += 1;
+        if record(sent) != first && sent > 2 {
+            break;
+        }
+        assert!(began.elapsed() < Duration::from_secs(20), "{sent} lines have one time");
     }
     // A signal ends it, though no line comes.
     send("-TERM", &child);
     let said: Vec<String> = lines.collect();
-    assert!(said.contains(&"warning: stopped after line 3; go on with --from 4".to_owned()), "{said:?}");
+    let stopped = format!("warning: stopped after line {sent}; go on with --from {}", sent + 1);
+    assert!(said.contains(&stopped), "{said:?}");
     assert_eq!(child.wait().unwrap().code(), Some(3));
     drop(pipe);
     assert_eq!(names(&folder), LEFT);
@@ -281,6 +293,16 @@ fn send_one_by_one(folder: &Path, lines: &[String]) {
     drop(pipe);
     said.for_each(drop);
     assert!(child.wait().unwrap().success());
+}
+
+/// The times of the lines of the journal.
+fn times_of(folder: &Path) -> Vec<String> {
+    let journal = fs::read_to_string(folder.join(".memories/Memories.md/journal.jsonl")).unwrap();
+    let times = journal.lines().filter_map(|line| {
+        let entry: Value = serde_json::from_str(line).unwrap();
+        Some(entry["time"].as_str()?.to_owned())
+    });
+    times.collect()
 }
 
 /// The turns in the journal, as they were recorded, with what was decided.

@@ -119,7 +119,7 @@ pub fn run(mut cli: Cli<'_>, args: McpArgs) -> Result<u8, Failure> {
     let seed = cli.settings.seed();
     let mut settings = cli.settings;
     settings.record.map = settings.map.as_deref().map(read_map).transpose()?;
-    let clock = settings.running_clock();
+    let clock = settings.clock();
     let setup = Setup {
         store,
         agent,

@@ -204,7 +204,7 @@ fn services(
         injector: Injector::new(SharedSnapshot::new(store), &settings.search, embedder)
             .with_time_limit(memory_timeout / 2),
         model,
-        clock: settings.running_clock(),
+        clock: settings.clock(),
         writer: settings.writer.clone(),
         notify: Box::new(move |notice| {
             // The receiver is gone only when the program ends.

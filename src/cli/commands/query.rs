@@ -146,7 +146,7 @@ pub fn run(mut cli: Cli<'_>, args: QueryArgs) -> Result<u8, Failure> {
     let embedder = cli.embedder()?;
     let searcher = Searcher::new(SharedSnapshot::new(store), cli.settings.search.clone(), embedder);
     let question = question.join(" ");
-    let now = now.unwrap_or_else(|| cli.settings.clock().now());
+    let now = now.unwrap_or_else(|| cli.settings.now.clone());
     let asked = Question::new(&question).at(&now);
     // A model reads memories below the floor in any case.
     let asked_here = if answer { asked } else { asked.with_weak() };

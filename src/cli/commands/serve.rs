@@ -108,7 +108,7 @@ pub fn run(mut cli: Cli<'_>, args: ServeArgs) -> Result<u8, Failure> {
         session: token.map(|_| fresh_token()).transpose()?,
         can_edit: edit,
         recall: cli.settings.limits,
-        clock: cli.settings.running_clock(),
+        clock: cli.settings.clock(),
         notebook,
     };
     let json = json!({"listening": listening, "address": opened});
