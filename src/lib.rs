@@ -10,8 +10,8 @@
 //! * [`document`] and [`store`] read, edit and write the file: without losing a byte that an edit is not
 //!   about, one writer at a time, old or new but never half.
 //!
-//! Only [`cli`] reads the environment and the wall clock, and only it and `mcp` print: time, ids, models and
-//! paths are arguments. `ARCHITECTURE.md` shows where each step lives; `docs/DESIGN.md` leads to the contract.
+//! Only [`cli`] reads the environment and the wall clock; for all else time, ids, models and paths are arguments.
+//! Only [`cli`] and `mcp` print. `ARCHITECTURE.md` shows where each step lives; `docs/DESIGN.md` leads to the contract.
 //!
 //! # Example
 //!

@@ -30,8 +30,8 @@ pub(crate) struct AsOfArgs {
 }
 
 impl Cli<'_> {
-    /// Goes back to a moment: the memory file is from now on a copy of what it was, and the clock stands there. The
-    /// copy is there until the value is dropped.
+    /// Goes back to a moment: the memory file is from now on a copy of what it was, and `now` of the settings is that
+    /// moment. The copy is there until the value is dropped.
     pub(crate) fn look_back(&mut self, when: &str) -> Result<Option<ScratchFile>, Failure> {
         if self.settings.shown_file.is_some() {
             return Err(Failure::user("nothing is known of the past of a remote copy")

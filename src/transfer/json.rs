@@ -110,12 +110,13 @@ pub(crate) fn read_json(bytes: &[u8]) -> Result<TransferSource, Refused> {
     match &document {
         Value::Array(memories) => add_memories(&mut source, memories, &mut number, None),
         Value::Object(object) => {
-            let version = object.get("version").and_then(Value::as_u64);
+            let list = |key: &str| object.get(key).and_then(Value::as_array);
+            // Only this program's own documents have sections; what other programs number says nothing here.
+            let version = list("sections").and(object.get("version")).and_then(Value::as_u64);
             if let Some(version) = version.filter(|&version| version > VERSION) {
                 let problem = format!("the document has version {version}, and this program knows {VERSION}");
                 return Err(Refused::fix(problem, "install the newest `memories`"));
             }
-            let list = |key: &str| object.get(key).and_then(Value::as_array);
             let others = object.iter().filter(|(key, _)| !DOCUMENT_KEYS.contains(&key.as_str()));
             if list("sections").or(list("memories")).is_none() {
                 let found: Vec<String> = others.map(|(key, value)| described(key, value)).collect();

@@ -47,7 +47,7 @@ pub enum Tries<'a> {
 }
 
 impl<'a> KnownSection<'a> {
-    /// Borrows from a section that was read whole.
+    /// The same of a section that was read whole.
     pub fn of(scope: &Scope, section: &'a Section) -> KnownSection<'a> {
         KnownSection {
             scope: scope.clone(),
@@ -137,8 +137,8 @@ pub fn known_ways(text: &str) -> Vec<KnownSection<'_>> {
 }
 
 impl Document {
-    /// The section in these blocks, which are all of one scope, as [`known_ways`] reads it. `None` where the scope is
-    /// neither a place nor the game.
+    /// The section in these blocks, which are all of one scope, as [`known_ways`] reads it. `None` where there are none, or
+    /// the scope is neither a place nor the game.
     pub fn known_section_in(&self, blocks: &[usize]) -> Option<KnownSection<'_>> {
         let mut reader = Reader::default();
         blocks.iter().for_each(|&at| reader.read_text(self.block_text(at)));

@@ -1,7 +1,7 @@
 //! One bounded request: JSON goes out; status and body come back before the deadline.
 //!
-//! This file holds what all HTTP providers need: a client, a limit for the body, the pauses between retries, the text of an error, and the removal of the key from everything
-//! that is shown.
+//! This file holds what all HTTP providers need: a client, a limit for the body, the pauses between retries, the text of
+//! an error, and the removal of the key from everything that is shown.
 
 use std::io::Read;
 use std::time::{Duration, Instant};

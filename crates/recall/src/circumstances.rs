@@ -21,8 +21,8 @@ const EPISODE_BEGAN: &str = "another episode began";
 /// Actions of the best run that a recall shows.
 const NEXT: usize = 3;
 
-/// Longest way back to the best run that a recall shows, in actions that always worked.
-const NEAR: usize = 4;
+/// A way back to the best run that costs as much as so many actions which always worked is too long to be shown.
+const FAR: u64 = 5;
 
 /// Facts that hold at every place: what the game's parser does not understand, and what was done in this episode.
 #[derive(Default)]
@@ -60,7 +60,7 @@ impl<'a> Circumstances<'a> {
     /// it.
     pub(super) fn next_at(&self, here: u64) -> Option<String> {
         let best = self.ahead?;
-        let next = best.next_near(here, NEAR)?;
+        let next = best.next_near(here, FAR)?;
         let score = best.memory.provenance.score.map_or(String::new(), |score| format!(", {score} points"));
         Some(format!("Next (best run{score}): {}", next.write(NEXT)))
     }

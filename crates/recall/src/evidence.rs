@@ -28,7 +28,8 @@ pub enum Verdict {
         /// The later event that may have removed the obstacle, as text.
         since: String,
     },
-    /// It has changed something here or led elsewhere, and nothing has been in its way since.
+    /// It has changed something here or led elsewhere. Only something that is in its way in this episode, since nothing
+    /// happened that could matter, outweighs that.
     Worked(Success),
     /// The action only looked, and no later action here named the thing that it showed.
     Seen,

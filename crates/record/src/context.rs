@@ -30,8 +30,8 @@ pub struct TurnContext {
     pub effect: Effect,
     /// The triggers that fired.
     pub triggers: Vec<Trigger>,
-    /// A judge is asked: a trigger fired, and the turn is not one that was recorded before with the same action, the same
-    /// reply and no change.
+    /// A judge is asked: a trigger fired, and the turn does not repeat an earlier one, with the same action and the same
+    /// reply. A turn that waits for a model is not compared.
     pub is_judged: bool,
     /// Actions that opened the way which the turn walked, oldest first.
     pub opened_by: Vec<String>,

@@ -5,7 +5,8 @@ use crate::proposal::Proposal;
 use crate::turn::Turn;
 use memories_llm::redact::redact;
 
-/// Redacts the texts of a turn in place; returns a warning for each kind of secret, and the notes of the turn.
+/// Redacts the texts of a turn in place. Returns a warning for each kind of secret, and the notes of the turn, which it
+/// takes out of it.
 pub(crate) fn redact_turn(turn: &mut Turn) -> Vec<String> {
     let mut warnings = Vec::new();
     let mut hide = |text: &mut String, of: &str| hide(text, of, &mut warnings);

@@ -20,7 +20,7 @@ use crate::vocabulary::{StoredWord, Words};
 use memories_store::AlignedBytes;
 
 /// To be increased when the layout, the words of a text or the passages of a long one change.
-const VERSION: u32 = 6;
+const VERSION: u32 = 7;
 
 /// Identifies a text by its content and heading.
 pub(crate) type Key = u128;

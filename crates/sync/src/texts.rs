@@ -97,7 +97,6 @@ fn without_removed(text: &str, other: &str, is_removed: impl Fn(&Piece) -> bool)
     for old in document.each_piece().iter().filter(|piece| is_name(piece) && is_removed(piece)) {
         let new = names.iter().find(|new| is_name(new) && new.scope == old.scope && !is_removed(new));
         if let (Some(new), Some(scope)) = (new, &old.scope) {
-            // A name that cannot be written stays as it is.
             document.rename(scope, &new.text);
         }
     }

@@ -23,6 +23,8 @@ pub struct BestRun<'a> {
     /// Its actions, with what the running episode has done of them.
     pub route: Route,
     snapshot: &'a Snapshot,
+    /// The running episode.
+    running: u64,
     /// The map, where it is needed for more than one place.
     graph: Option<Graph<'a>>,
 }
@@ -71,14 +73,15 @@ fn route_json(back: &[String], steps: Vec<Value>) -> Value {
 impl<'a> BestRun<'a> {
     /// The best run of a file; `None` where it has none.
     pub fn read(snapshot: &'a Snapshot) -> Option<BestRun<'a>> {
-        BestRun::of(snapshot, BestRun::entry(snapshot)?)
+        let memory = snapshot.section(&Scope::Game).live_with_title(BEST_RUN)?.clone();
+        let (run, running) = (Run::of(&memory)?, snapshot.running_episode());
+        let route = Route::of(&run, snapshot, running);
+        Some(BestRun { memory, run, route, snapshot, running, graph: None })
     }
 
     /// The best run as one to follow: all of a run is done in its own episode.
     pub fn to_follow(snapshot: &'a Snapshot) -> Option<BestRun<'a>> {
-        let running = Some(snapshot.running_episode());
-        let memory = BestRun::entry(snapshot).filter(|memory| memory.provenance.episode != running)?;
-        BestRun::of(snapshot, memory)
+        BestRun::read(snapshot).filter(|best| best.memory.provenance.episode != Some(best.running))
     }
 
     /// The place where it begins.
@@ -86,29 +89,22 @@ impl<'a> BestRun<'a> {
         Some(self.run.begins_at.as_ref()?.id)
     }
 
-    fn of(snapshot: &'a Snapshot, memory: Memory) -> Option<BestRun<'a>> {
-        let run = Run::of(&memory)?;
-        let route = Route::of(&run, snapshot);
-        Some(BestRun { memory, run, route, snapshot, graph: None })
-    }
-
     /// The best run with its map made once, for questions about many places.
     pub fn with_map(self) -> BestRun<'a> {
         BestRun { graph: Some(Graph::read(self.snapshot)), ..self }
     }
 
-    /// The actions that come next at a place; `None` where the run is done, or no way back to it is known that costs no
-    /// more than `near` actions which always worked. So the places that are as many ways away are enough of a map.
-    pub fn next_near(&self, here: u64, near: usize) -> Option<Next<'_>> {
-        let most = ACTION * (near as u64 + 1) - 1;
+    /// The actions that come next at a place; `None` where the run is done, or no way back to it is known that costs less
+    /// than `far` actions which always worked. Each way costs at least as much as one, so the map around is enough.
+    pub fn next_near(&self, here: u64, far: u64) -> Option<Next<'_>> {
+        let (ways, most) = (far.saturating_sub(1), (ACTION * far).saturating_sub(1));
         self.route.next_on_it(here).or_else(|| match &self.graph {
             Some(graph) => self.route.next_off_it(here, graph, most),
-            None => self.route.next_off_it(here, &Graph::around(self.snapshot, here, near), most),
+            None => {
+                let graph = Graph::around(self.snapshot, here, ways, self.running);
+                self.route.next_off_it(here, &graph, most)
+            }
         })
-    }
-
-    fn entry(snapshot: &Snapshot) -> Option<Memory> {
-        snapshot.section(&Scope::Game).live_with_title(BEST_RUN).cloned()
     }
 
     fn steps(&self, graph: &Graph<'_>, goal: Option<&str>, from: Option<u64>) -> Option<Next<'_>> {

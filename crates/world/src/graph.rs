@@ -123,8 +123,8 @@ impl<'a> Graph<'a> {
         Graph::of(known_ways(snapshot.text()), Some(snapshot.running_episode()))
     }
 
-    /// The graph of the places that are at most some ways away from one.
-    pub(super) fn around(snapshot: &Snapshot, place: u64, ways: usize) -> Graph<'_> {
+    /// The graph around a place: the places that are at most so many ways away, and the ends of their ways.
+    pub(super) fn around(snapshot: &Snapshot, place: u64, ways: u64, running: u64) -> Graph<'_> {
         let mut known = Vec::new();
         let (mut seen, mut outermost) = (HashSet::from([place]), vec![place]);
         for _ in 0..=ways {
@@ -134,7 +134,7 @@ impl<'a> Graph<'a> {
             outermost = ends.filter(|&end| seen.insert(end)).collect();
             known.extend(sections);
         }
-        Graph::of(known, Some(snapshot.running_episode()))
+        Graph::of(known, Some(running))
     }
 
     /// The graph of sections, each scope with all that belongs to it. What the running episode opened is open.

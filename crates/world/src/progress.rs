@@ -1,8 +1,8 @@
 //! Progress of the running episode on a route: the gains that are made, and the steps that are left.
 //!
-//! The actions of a run and the sections of its places enter. A section knows of each action only when it last worked, and when
-//! it was last refused; a run may need one action several times. So that much of a run is done as can have been done in its
-//! order: doing a step again costs a turn, to skip one costs the gain.
+//! The actions of a run and the sections of its places enter. A section knows of each action only when it last worked, and
+//! when it was last refused; a run may need one action several times. So that much of a run is done as can have been done
+//! in its order: doing a step again costs a turn, to skip one costs the gain.
 
 use std::collections::HashMap;
 

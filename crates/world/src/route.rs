@@ -33,9 +33,9 @@ pub struct Next<'a> {
 }
 
 impl Route {
-    /// Follows a run through a file, of which only the sections of its places are read.
-    pub fn of(run: &Run, snapshot: &Snapshot) -> Route {
-        let mut deeds = Deeds::of(snapshot.running_episode());
+    /// Follows a run through a file, of which only the sections of its places are read. `running` is the running episode.
+    pub fn of(run: &Run, snapshot: &Snapshot, running: u64) -> Route {
+        let mut deeds = Deeds::of(running);
         let mut at = run.begins_at.as_ref().map(|place| place.id);
         let mut stops: Vec<Stop> = Vec::new();
         for (leg, gain) in run.gains.iter().enumerate() {

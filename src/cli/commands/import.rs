@@ -316,7 +316,10 @@ impl ImportAnswer<'_> {
     fn json(&self, store: &Store) -> Value {
         let report = self.report;
         let unstored = |list: &[Unstored], key: &str| -> Value {
-            let object = |item: &Unstored| json!({"at": item.at.to_string(), "scope": item.scope, "title": item.title, key: item.other});
+            let object = |item: &Unstored| {
+                let Unstored { at, scope, title, other } = item;
+                json!({"at": at.to_string(), "scope": scope, "title": title, key: other})
+            };
             list.iter().map(object).collect()
         };
         let failed: Value = report

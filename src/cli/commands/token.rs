@@ -20,7 +20,7 @@ pub(super) fn bind(address: SocketAddr, flag: &str) -> Result<TcpListener, Failu
     })
 }
 
-/// The token that callers must send: that of the file, else of the variable, which has that name. Refuses an address
+/// The token that callers must send: that of the file, else of the variable, whose name is `name`. Refuses an address
 /// that other machines reach, unless they are let in, and then only with a token.
 pub(super) fn token_of(
     listen: SocketAddr,

@@ -18,16 +18,14 @@ use memories_document::types::text::{composed, fold_spaces};
 const CHANGES_FOLDER: [&str; 4] = ["cd", "chdir", "set-location", "sl"];
 
 /// Programs behind a pipe that only choose what is shown.
-const FILTERS: [&str; 22] = [
+const FILTERS: [&str; 20] = [
     "cat",
     "column",
     "cut",
-    "fl",
     "fmt",
     "fold",
     "format-list",
     "format-table",
-    "ft",
     "head",
     "less",
     "more",

@@ -6,7 +6,7 @@ use crate::work::program::{arguments, is_assignment, program_of};
 use crate::work::shell::Simple;
 
 /// Programs that change nothing, but for some flags.
-const READERS: [&str; 75] = [
+const READERS: [&str; 70] = [
     "[",
     "awk",
     "basename",
@@ -25,12 +25,10 @@ const READERS: [&str; 75] = [
     "fgrep",
     "file",
     "findstr",
-    "fl",
     "fmt",
     "fold",
     "format-list",
     "format-table",
-    "ft",
     "gc",
     "gci",
     "get-childitem",
@@ -47,7 +45,6 @@ const READERS: [&str; 75] = [
     "less",
     "ls",
     "md5sum",
-    "measure",
     "measure-object",
     "more",
     "nl",
@@ -62,7 +59,6 @@ const READERS: [&str; 75] = [
     "readlink",
     "realpath",
     "rg",
-    "select",
     "select-object",
     "select-string",
     "sha256sum",
@@ -78,7 +74,6 @@ const READERS: [&str; 75] = [
     "type",
     "uname",
     "wc",
-    "where",
     "where-object",
     "write-host",
     "write-output",
