@@ -45,7 +45,7 @@ pub fn with_input(command: &mut Command, input: impl AsRef<[u8]>) -> Output {
     child.wait_with_output().unwrap()
 }
 
-/// What a command prints that must succeed.
+/// Runs a command, which has to succeed, and returns what it prints.
 #[track_caller]
 pub fn succeed(folder: &Path, arguments: &[&str]) -> String {
     let output = memories(folder, arguments).output().unwrap();

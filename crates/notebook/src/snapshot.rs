@@ -204,7 +204,7 @@ impl Snapshot {
         })
     }
 
-    /// What the memory file knows of a place's ways and tries; `None` where it has no section of the place.
+    /// The ways and tries of a place in the memory file, as far as a map needs them; `None` where it has no section.
     pub fn known_section(&self, place: u64) -> Option<KnownSection<'_>> {
         self.lasting.known_section_in(&self.scopes().get(&Scope::Location(place))?.lasting)
     }
